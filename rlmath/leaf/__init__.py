@@ -1,0 +1,1 @@
+"""Leaf provers: what turns one lemma statement into proof attempts."""

@@ -1,0 +1,181 @@
+"""What a forked child does: confine itself, get ready, take one job, report, and end. It serves one check, or judges
+one export, and no more."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from rlmath.kernel.audit.base import Base
+from rlmath.kernel.audit.export import Exporter
+from rlmath.kernel.audit.judge import judge
+from rlmath.kernel.embedded import gate
+from rlmath.kernel.embedded.confine import confine, confine_job, confine_judge
+from rlmath.kernel.embedded.elaborator import Elaborator, Parsed, State
+from rlmath.kernel.embedded.ffi import LeanError, Obj, byte_length, field, raw_text
+from rlmath.kernel.embedded.limits import Limits
+from rlmath.kernel.embedded.wire import JOB, JobKind, Piece, Trial, decode_source, decode_trial, part
+from rlmath.kernel.protocol import Source
+
+BROKEN = 70
+"""Exit code of a child that failed by a fault of ours, not of the text it was given."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a child inherits from the image."""
+
+    elaborator: Elaborator
+    exporter: Exporter
+    base: Base
+
+
+def serve(tools: Tools, limits: Limits, *, image: int, job: int, result: int, stderr: int) -> NoReturn:
+    """Serve one check read from the pipe `job`, reporting to the pipe `result`. Never returns; the process ends."""
+    code = BROKEN
+    try:
+        confine(limits, image=image, keep=(job, result), stderr=stderr)
+        tools.elaborator.lean.start_tasks()
+        state = tools.elaborator.fresh()
+        report = Report(result, limits)
+        report.send(Piece.READY)
+        if (task := _read_job(job)) is not None:
+            kind, payload, timeout_s = task
+            confine_job(limits, timeout_s)
+            if kind == JobKind.JUDGE:
+                confine_judge(limits)
+                _judge(tools, decode_trial(payload), report)
+            else:
+                exporter = tools.exporter if kind == JobKind.EXPORT else None
+                with contextlib.suppress(ReportFull):
+                    _check(tools.elaborator, state, decode_source(payload), report, exporter)
+            report.send(Piece.END)
+        code = 0
+    except BaseException:
+        traceback.print_exc(file=sys.stderr)
+    finally:
+        os._exit(code)
+
+
+class ReportFull(Exception):
+    """The report has reached its limits."""
+
+
+class Report:
+    """The way out: everything a child says goes through here, counted."""
+
+    def __init__(self, fd: int, limits: Limits) -> None:
+        self._fd = fd
+        self._limits = limits
+        self._bytes_left = limits.result_bytes
+        self._messages_left = limits.messages
+
+    def send(self, kind: Piece, payload: bytes = b"") -> None:
+        """Write one part, whole."""
+        rest = part(kind, payload)
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]
+
+    def message(self, kind: Piece, json_text: Obj) -> None:
+        """Write a message's JSON. Raises `ReportFull`, having said so, when it is more than the limits allow."""
+        self._bytes_left -= byte_length(json_text)
+        self._messages_left -= 1
+        if self._bytes_left < 0 or self._messages_left < 0:
+            self.send(Piece.FULL)
+            raise ReportFull
+        self.send(kind, raw_text(json_text))
+
+    def export(self, constants: bytes) -> None:
+        """Write the new constants. Raises `ReportFull`, having said so, when they are more than the limits allow."""
+        if len(constants) > self._limits.export_bytes:
+            self.send(Piece.FULL)
+            raise ReportFull
+        self.send(Piece.EXPORT, constants)
+
+
+def _read_job(fd: int) -> tuple[int, bytes, float] | None:
+    """The job, or None when there is none to come."""
+    data = bytearray()
+    needed = JOB.size
+    while len(data) < needed:
+        piece = os.read(fd, 1 << 16)
+        if not piece:
+            return None
+        data += piece
+        if needed == JOB.size and len(data) >= JOB.size:
+            needed += JOB.unpack_from(data)[0]
+    _, timeout_s, kind = JOB.unpack_from(data)
+    return kind, bytes(data[JOB.size :]), timeout_s
+
+
+def _judge(tools: Tools, trial: Trial, report: Report) -> None:
+    verdict = judge(tools.elaborator.lean, tools.base, trial)
+    report.send(Piece.VERDICT, json.dumps(vars(verdict)).encode())
+
+
+def _check(
+    elaborator: Elaborator, state: State, source: Source, report: Report, exporter: Exporter | None
+) -> None:
+    """Context, gate, command, axioms, export, as far as the one before lets the next."""
+    timings: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def timed(name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        timings[name] = time.perf_counter() - started
+
+    try:
+        if source.context:
+            with timed("context"):
+                state, messages = elaborator.run(state, source.context)
+            if (error := _first_error(elaborator, messages)) is not None:
+                report.message(Piece.CONTEXT_ERROR, error)
+                return
+        parsed: Parsed | None = None
+        if source.template is not None:
+            with timed("gate"):
+                verdict, parsed = gate.judge(elaborator, state, source)
+            report.send(Piece.GATE, gate.encode(verdict))
+            if parsed is None:
+                return
+        with timed("elaborate"):
+            if parsed is None:
+                state, messages = elaborator.run(state, source.command)
+            else:
+                state, messages = elaborator.elaborate(state, parsed)
+        for message in messages:
+            report.message(Piece.MESSAGE, elaborator.message_json(message))
+        if source.axioms and source.declaration is not None:
+            with timed("axioms"):
+                _, answers = elaborator.run(state, f"#print axioms {source.declaration}")
+            for answer in answers:
+                report.message(Piece.AXIOMS, elaborator.message_json(answer))
+        if exporter is not None and _first_error(elaborator, messages) is None:
+            with timed("export"):
+                report.export(exporter.new_constants(field(state, 0)))
+    except LeanError as failure:
+        report.send(Piece.MESSAGE, _as_message(str(failure)))
+    finally:
+        report.send(Piece.TIMINGS, json.dumps(timings).encode())
+
+
+def _first_error(elaborator: Elaborator, messages: list[Obj]) -> Obj | None:
+    """The JSON of the first error among `messages`, as a Lean string."""
+    for message in messages:
+        text = elaborator.message_json(message)
+        if json.loads(raw_text(text))["severity"] == "error":
+            return text
+    return None
+
+
+def _as_message(text: str) -> bytes:
+    """An error that Lean raised instead of logging it, as the JSON of a message."""
+    return json.dumps({"severity": "error", "data": text, "pos": {"line": 1, "column": 0}, "kind": ""}).encode()

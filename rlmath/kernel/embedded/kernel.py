@@ -1,0 +1,273 @@
+"""`EmbeddedKernel`: the Lean that comes with the package, behind the `Kernel` protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from rlmath.errors import InputError, KernelUnavailable
+from rlmath.kernel.audit.certify import Auditor, References
+from rlmath.kernel.embedded.build import Prelude, ensure_prelude
+from rlmath.kernel.embedded.limits import Limits
+from rlmath.kernel.embedded.link import ImageLink
+from rlmath.kernel.embedded.outcome import result_of
+from rlmath.kernel.embedded.selftest import run_self_test
+from rlmath.kernel.embedded.wire import JobKind, encode_source
+from rlmath.kernel.protocol import Certificate, CheckResult, GateVerdict, Source
+from rlmath.types import KernelIdentity
+
+LONGEST_JOB = 64 << 20
+"""Bytes of one source on the wire."""
+FIRST_BACKOFF_S = 0.1
+LONGEST_BACKOFF_S = 5.0
+"""Pause before an image is started again, doubled from failure to failure."""
+
+
+@dataclass(frozen=True)
+class KernelStats:
+    """A glance at a kernel."""
+
+    slots: int
+    checks: int
+    """Results given."""
+    timed_out: int
+    crashed: int
+    unavailable: int
+    """Checks that ended in `KernelUnavailable`."""
+    audits: int
+    """Verdicts of the audit."""
+    in_flight: int
+    restarts: int
+    """Images started after the first."""
+    image_pid: int | None
+    image_rss_bytes: int | None
+    """Resident memory of the image, its mapped files included."""
+
+
+class EmbeddedKernel:
+    """A warm Lean in this process's care.
+
+        async with EmbeddedKernel(slots=2) as kernel:
+            result = await kernel.check(source, timeout_s=10)
+
+    It belongs to the event loop that started it. Up to `slots` checks run at once, the rest wait in the order of
+    their arrival. An image that dies is started again; what it was checking raises `KernelUnavailable`.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int | None = None,
+        limits: Limits | None = None,
+        prelude: Prelude | None = None,
+        modules: tuple[str, ...] = ("Init",),
+    ) -> None:
+        """`slots` defaults to the number of cores this process may use. `prelude` defaults to the package's own,
+        compiled on first use (about 10 s); `modules` of it are imported."""
+        slots = len(os.sched_getaffinity(0)) if slots is None else slots
+        if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= 1024:
+            raise InputError("slots", f"must be a whole number from 1 to 1024, got {slots!r}")
+        self.slots = slots
+        self._limits = limits or Limits()
+        self._prelude = prelude
+        self._modules = modules
+        self._link: ImageLink | None = None
+        self._starting: asyncio.Task[ImageLink] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
+        self._failures = 0
+        self._images = 0
+        self._checks = self._timed_out = self._crashed = self._unavailable = self._audits = 0
+        self._references = References()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.start()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def start(self) -> None:
+        """Build the prelude if need be, start the image, test it. Raises `KernelUnavailable`. May be called again."""
+        await self._current_link()
+
+    async def aclose(self) -> None:
+        """End the image and all checks; nothing is left running. May be called again."""
+        self._closed = True
+        if self._starting is not None:
+            self._starting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, KernelUnavailable):
+                await self._starting
+        if self._link is not None:
+            await self._link.close()
+            self._link = None
+
+    @property
+    def identity(self) -> KernelIdentity:
+        """See `Kernel`. Known once started."""
+        if self._prelude is None:
+            raise KernelUnavailable("the kernel has not been started")
+        return KernelIdentity("embedded", self._prelude.lean_version, self._prelude.environment)
+
+    def stats(self) -> KernelStats:
+        """What it has done and what it is doing."""
+        link = self._link if self._link is not None and self._link.alive else None
+        pid = link.process.pid if link else None
+        return KernelStats(
+            slots=self.slots,
+            checks=self._checks,
+            timed_out=self._timed_out,
+            crashed=self._crashed,
+            unavailable=self._unavailable,
+            audits=self._audits,
+            in_flight=link.in_flight if link else 0,
+            restarts=max(self._images - 1, 0),
+            image_pid=pid,
+            image_rss_bytes=_resident_bytes(pid) if pid is not None else None,
+        )
+
+    async def check(self, source: Source, *, timeout_s: float) -> CheckResult:
+        """See `Kernel`. Lean's own limits (`maxHeartbeats`, `maxRecDepth`) stay in force as every Lean user knows
+        them, and end a check with an ordinary error. Raises `InputError` when trusted text is not valid Unicode, the
+        source is too long, or `timeout_s` is not positive."""
+        job = _encode(source, timeout_s)
+        if isinstance(job, CheckResult):
+            return job
+        try:
+            link = await self._current_link()
+            if source.reference:
+                result, _ = await self._auditor(link).reference(source, job, timeout_s)
+            else:
+                result = await self._check_on(link, source, job, timeout_s)
+        except KernelUnavailable:
+            self._unavailable += 1
+            raise
+        self._count(result)
+        return result
+
+    async def certify(
+        self, source: Source, reference: Source, *, timeout_s: float, as_text: bool = False
+    ) -> Certificate:
+        """See `Kernel`. `as_text` asks for the accepted constants as text (`AuditVerdict.exported`). Raises
+        `InputError` as `check` does."""
+        job = _encode(source, timeout_s)
+        if isinstance(job, CheckResult):
+            return Certificate(job, None)
+        if isinstance(_encode(reference, timeout_s), CheckResult):
+            raise InputError("reference", "holds a lone surrogate, which is no character")
+        try:
+            link = await self._current_link()
+            certificate = await self._auditor(link).certify(source, job, reference, timeout_s, as_text=as_text)
+        except KernelUnavailable:
+            self._unavailable += 1
+            raise
+        self._count(certificate.check)
+        self._audits += certificate.audit is not None
+        return certificate
+
+    def _count(self, result: CheckResult) -> None:
+        self._checks += 1
+        self._timed_out += result.timed_out
+        self._crashed += result.crashed is not None
+
+    def _auditor(self, link: ImageLink) -> Auditor:
+        return Auditor(link.submit, self._limits, self._references)
+
+    async def _check_on(self, link: ImageLink, source: Source, job: bytes, timeout_s: float) -> CheckResult:
+        outcome = await link.submit(JobKind.CHECK, job, timeout_s)
+        return result_of(outcome, self._limits, timeout_s, gated=source.template is not None)
+
+    # -- the image's life
+
+    async def _current_link(self) -> ImageLink:
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+        elif self._loop is not loop:
+            raise RuntimeError("an EmbeddedKernel belongs to the event loop that started it: make one for each loop")
+        if self._closed:
+            raise KernelUnavailable("the kernel was closed")
+        if self._link is not None and self._link.alive:
+            return self._link
+        return await asyncio.shield(self._begin_start())
+
+    def _begin_start(self) -> asyncio.Task[ImageLink]:
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.get_running_loop().create_task(self._start_image())
+            # A failure reaches those who wait; when nobody does, the next check tries again and reports its own.
+            self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return self._starting
+
+    async def _start_image(self) -> ImageLink:
+        if self._failures:
+            await asyncio.sleep(min(FIRST_BACKOFF_S * 2 ** (self._failures - 1), LONGEST_BACKOFF_S))
+        self._failures += 1
+        if self._link is not None:
+            await self._link.close()
+            self._link = None
+        if self._prelude is None:
+            self._prelude = await asyncio.to_thread(ensure_prelude)
+        link = await ImageLink.start(
+            library=self._prelude.shared_library,
+            lean_path=self._prelude.path,
+            modules=self._modules,
+            slots=self.slots,
+            limits=self._limits,
+            on_lost=self._image_lost,
+        )
+        self._images += 1
+        try:
+            await run_self_test(lambda source, seconds: self._check_on(link, source, encode_source(source), seconds))
+        except BaseException:
+            await link.close()
+            raise
+        self._link = link
+        self._failures = 0
+        return link
+
+    def _image_lost(self) -> None:
+        if not self._closed and self._link is not None and not self._link.alive:
+            self._begin_start()
+
+
+def _encode(source: Source, timeout_s: float) -> bytes | CheckResult:
+    """The source as a job, or the result of one whose text cannot be encoded."""
+    if not timeout_s > 0:
+        raise InputError("timeout_s", f"must be more than 0 seconds, got {timeout_s!r}")
+    try:
+        job = encode_source(source)
+    except UnicodeEncodeError:
+        return _refuse_surrogates(source)
+    if len(job) > LONGEST_JOB:
+        raise InputError("source", f"is {len(job)} bytes long; the most is {LONGEST_JOB}")
+    return job
+
+
+def _refuse_surrogates(source: Source) -> CheckResult:
+    """Lean text is UTF-8, which has no lone surrogates: a part with one does not parse."""
+    for part in source.parts:
+        try:
+            part.text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            line = part.text.count("\n", 0, error.start) + 1
+            detail = f"line {line} holds a lone surrogate, which is no character"
+            return CheckResult(gate=GateVerdict(False, "part", part.label, detail))
+    raise InputError("source", "holds a lone surrogate, which is no character")
+
+
+def _resident_bytes(pid: int) -> int | None:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return None

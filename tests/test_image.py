@@ -1,0 +1,446 @@
+"""The warm image against a live Lean: what a check reports, how it ends, and what becomes of processes."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from rlmath.errors import InputError, KernelUnavailable
+from rlmath.kernel.embedded import EmbeddedKernel, Limits
+from rlmath.kernel.embedded.selftest import theorem
+from rlmath.kernel.protocol import Part, Source
+
+ENDLESS = theorem("1 = 2", "repeat (have h : True := trivial)")
+EASY = theorem("∀ n : Nat, 0 + n = n", "intro n\nsimp")
+FLOOD = Source("\n".join("#check Nat" for _ in range(300)))
+
+
+def power_of_two(exponent: int) -> Source:
+    """Has Lean compute 2 ^ exponent, which takes exponent / 8 bytes."""
+    return Source(
+        "set_option exponentiation.threshold 99999999999999 in\n"
+        f"theorem t : (2 : Nat) ^ {exponent} = (2 : Nat) ^ {exponent + 1} := by simp only [Nat.reducePow]"
+    )
+
+
+@pytest.fixture(scope="module")
+async def kernel() -> AsyncIterator[EmbeddedKernel]:
+    limits = Limits(messages=200, memory_bytes=1 << 29)
+    async with EmbeddedKernel(slots=2, limits=limits) as kernel:
+        yield kernel
+
+
+def children_of(pid: int) -> set[int]:
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found.add(int(entry.name))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+def wait_until_gone(pids: set[int], seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while left := {pid for pid in pids if alive(pid)}:
+        assert time.monotonic() < deadline, f"still running: {left}"
+        time.sleep(0.01)
+
+
+# -- what a check reports
+
+
+async def test_a_true_theorem(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(EASY, timeout_s=20)
+    assert result.messages == ()
+    assert result.gate is not None
+    assert result.gate.ok
+    assert result.axioms_line == "'probe' depends on axioms: [propext]"
+    assert not result.timed_out
+    assert result.crashed is None
+    assert 0 < result.elapsed_s < 20
+    assert {"queue", "gate", "elaborate", "axioms"} <= result.timings.keys()
+
+
+async def test_identity_names_version_and_environment(kernel: EmbeddedKernel) -> None:
+    assert kernel.identity.kernel == "embedded"
+    assert kernel.identity.lean_version == "4.35.0"
+    assert kernel.identity.environment.startswith("prelude@")
+
+
+async def test_positions_count_code_points_from_the_commands_own_first_line(kernel: EmbeddedKernel) -> None:
+    context = "def a := 1\n" * 1 + "-- a comment\n" * 20
+    result = await kernel.check(
+        theorem("a = 1", "have hé : a = 1 := rfl\nexact nowhere", context=context), timeout_s=20
+    )
+    (error,) = result.errors
+    assert "nowhere" in error.text
+    assert (error.line, error.column) == (3, 8)
+
+
+async def test_scopes_of_the_context_reach_the_command(kernel: EmbeddedKernel) -> None:
+    context = "namespace Foo\ndef seven := 7\nend Foo\nopen Foo\nvariable (n : Nat)"
+    result = await kernel.check(theorem("n + seven = n + 7", "rfl", context=context), timeout_s=20)
+    assert result.messages == ()
+    assert result.axioms_line == "'probe' does not depend on any axioms"
+
+
+async def test_an_error_in_the_context_is_the_authors(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(theorem("True", "trivial", context="def a := 1\ndef b := nowhere"), timeout_s=20)
+    assert result.context_error is not None
+    assert result.context_error.startswith("2:9: Unknown identifier `nowhere`")
+    assert result.messages == ()
+
+
+async def test_warnings_of_the_context_are_not_the_commands(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(theorem("True", "trivial", context="theorem t : 1 = 2 := sorry"), timeout_s=20)
+    assert result.context_error is None
+    assert result.messages == ()
+
+
+async def test_sorry_is_a_warning_of_its_own_kind(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(Source("theorem t : 1 = 2 := sorry", declaration="t", axioms=True), timeout_s=20)
+    assert result.sorries == 1
+    assert result.errors == ()
+    assert result.axioms_line == "'t' depends on axioms: [sorryAx]"
+
+
+async def test_a_trusted_file_has_all_its_messages_in_order(kernel: EmbeddedKernel) -> None:
+    text = "theorem t : 1 = 2 := sorry\n#print axioms t\ntheorem u : 1 = 2 := rfl\n def"
+    result = await kernel.check(Source(text), timeout_s=20)
+    assert result.gate is None
+    assert [(m.severity, m.line) for m in result.messages][:2] == [("warning", 1), ("information", 2)]
+    assert {m.line for m in result.errors} == {3, 4}
+
+
+async def test_messages_of_proofs_that_run_on_the_side_come_once_and_with_their_command(kernel: EmbeddedKernel) -> None:
+    proofs = "theorem t : 1 = 2 := by decide\ntheorem u : 2 = 3 := by decide\ntheorem v : 1 = 2 := sorry\n#check t"
+    result = await kernel.check(Source("set_option Elab.async true\n" + proofs), timeout_s=20)
+    assert sorted((m.severity, m.line) for m in result.messages) == [
+        ("error", 2),
+        ("error", 3),
+        ("information", 5),
+        ("warning", 4),
+    ]
+    context = "set_option Elab.async true\ntheorem w : 1 = 2 := sorry"
+    good = await kernel.check(theorem("1 = 1", "decide", context=context), timeout_s=20)
+    assert good.messages == ()
+    assert good.axioms_line == "'probe' does not depend on any axioms"
+    bad = await kernel.check(theorem("1 = 2", "decide", context=context), timeout_s=20)
+    assert len(bad.errors) == 1
+
+
+async def test_definitions_that_leave_work_on_the_side(kernel: EmbeddedKernel) -> None:
+    define = "def f : Nat → Nat | 0 => 0 | n+1 => f n\n"
+    text = define + "theorem t : f 3 = 0 := by simp [f]\ntheorem u : f 3 = 1 := by simp [f]"
+    result = await kernel.check(Source(text), timeout_s=20)
+    assert [m.line for m in result.messages] == [3]
+
+
+async def test_unbound_names_are_not_bound_by_themselves(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(theorem("x = x", "rfl"), timeout_s=20)
+    assert "Unknown identifier `x`" in result.errors[0].text
+
+
+async def test_no_axioms_line_when_the_theorem_did_not_come_to_be(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(Source("theorem t : nowhere := trivial", declaration="t", axioms=True), timeout_s=20)
+    assert result.errors
+    assert result.axioms_line is None
+
+
+async def test_nothing_outlives_a_check(kernel: EmbeddedKernel) -> None:
+    declare = Source("theorem kept : True := trivial")
+    for _ in range(4):
+        assert (await kernel.check(declare, timeout_s=20)).messages == ()
+    assert (await kernel.check(Source("#check kept"), timeout_s=20)).errors
+
+
+async def test_definitions_by_recursion_need_threads_and_get_them(kernel: EmbeddedKernel) -> None:
+    text = (
+        "mutual\ndef ev : Nat → Bool | 0 => true | n+1 => od n\ndef od : Nat → Bool | 0 => false | n+1 => ev n\nend\n"
+        "inductive T | a | b (t : T)\n  deriving DecidableEq\n"
+        "theorem t : ev 10 = true := by decide"
+    )
+    assert (await kernel.check(Source(text), timeout_s=60)).messages == ()
+
+
+async def test_text_larger_than_a_pipe(kernel: EmbeddedKernel) -> None:
+    comment = "/- " + "long " * 200_000 + "-/\n"
+    result = await kernel.check(Source(comment + "theorem t : 1 = 2 := rfl"), timeout_s=20)
+    assert {m.line for m in result.errors} == {2}
+
+
+async def test_a_lone_surrogate_in_a_part_is_that_parts_fault(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(theorem("True", "trivial -- \ud800"), timeout_s=20)
+    assert result.gate is not None
+    assert (result.gate.ok, result.gate.rule, result.gate.label) == (False, "part", "proof")
+    with pytest.raises(InputError, match="surrogate"):
+        await kernel.check(Source("-- \ud800"), timeout_s=20)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+async def test_no_time_at_all_is_bad_input(kernel: EmbeddedKernel, seconds: float) -> None:
+    with pytest.raises(InputError, match="timeout_s"):
+        await kernel.check(EASY, timeout_s=seconds)
+
+
+# -- how a check ends
+
+
+async def test_an_endless_tactic_ends_at_its_time(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(ENDLESS, timeout_s=0.3)
+    assert result.timed_out
+    assert result.crashed is None
+    assert result.gate is not None
+    assert result.gate.ok
+    assert 0.3 <= result.elapsed_s <= 0.4
+
+
+async def test_time_counts_from_taking_the_job_not_from_waiting_for_a_slot(kernel: EmbeddedKernel) -> None:
+    results = await asyncio.gather(*(kernel.check(ENDLESS, timeout_s=0.3) for _ in range(6)))
+    assert all(0.3 <= r.elapsed_s <= 0.4 for r in results)
+    assert max(r.timings["queue"] for r in results) > 0.5
+
+
+async def test_a_stack_overflow_is_the_texts_fault(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(theorem("True", "exact " + "(" * 100_000), timeout_s=30)
+    assert result.crashed == "stack overflow"
+
+
+async def test_a_deep_but_sound_term_is_an_ordinary_error(kernel: EmbeddedKernel) -> None:
+    depth = 5_000
+    result = await kernel.check(theorem("True", "exact " + "(" * depth + "trivial" + ")" * depth), timeout_s=30)
+    assert result.crashed is None
+    assert "maximum recursion depth" in result.errors[0].text
+
+
+async def test_a_memory_hog_is_the_texts_fault(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(power_of_two(4_000_000_000), timeout_s=30)
+    assert result.crashed == "memory"
+
+
+async def test_a_panic_of_lean_is_the_texts_fault(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(power_of_two(40_000_000_000), timeout_s=30)
+    assert result.crashed == "PANIC"
+
+
+async def test_too_many_messages_are_the_texts_fault(kernel: EmbeddedKernel) -> None:
+    result = await kernel.check(FLOOD, timeout_s=30)
+    assert result.crashed == "output limit"
+    assert len(result.messages) <= 200
+
+
+async def test_after_all_that_a_check_is_what_it_was(kernel: EmbeddedKernel) -> None:
+    assert (await kernel.check(EASY, timeout_s=20)).axioms_line == "'probe' depends on axioms: [propext]"
+    stats = kernel.stats()
+    assert stats.restarts == 0
+    assert stats.unavailable == 0
+    assert stats.timed_out >= 7
+    assert stats.crashed >= 4
+
+
+# -- slots, cancelling, outside trouble
+
+
+async def test_two_clients_at_once_each_get_their_own_result(kernel: EmbeddedKernel) -> None:
+    async def client(start: int) -> None:
+        for number in range(start, start + 20):
+            result = await kernel.check(Source(f"theorem t{number} : True := nowhere{number}"), timeout_s=20)
+            assert f"nowhere{number}`" in result.errors[0].text
+
+    await asyncio.gather(client(0), client(1000), client(2000))
+
+
+async def test_cancelling_frees_the_slot_and_ends_the_process(kernel: EmbeddedKernel) -> None:
+    image = kernel.stats().image_pid
+    assert image is not None
+    checks = [asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60)) for _ in range(2)]
+    waiting = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
+    await asyncio.sleep(0.3)
+    busy = children_of(image)
+    for task in (*checks, waiting):
+        task.cancel()
+    results = await asyncio.gather(*checks, waiting, return_exceptions=True)
+    assert all(isinstance(r, asyncio.CancelledError) for r in results)
+    started = time.monotonic()
+    assert (await kernel.check(EASY, timeout_s=20)).messages == ()
+    assert time.monotonic() - started < 10
+    await asyncio.sleep(0.2)
+    assert len(children_of(image) & busy) <= 2, "the endless checks are still running"
+    assert kernel.stats().in_flight == 0
+
+
+async def test_children_are_forked_ahead_and_serve_one_check_each(kernel: EmbeddedKernel) -> None:
+    image = kernel.stats().image_pid
+    assert image is not None
+    await asyncio.sleep(0.2)
+    before = children_of(image)
+    assert len(before) == kernel.slots
+    await asyncio.gather(*(kernel.check(EASY, timeout_s=20) for _ in range(4)))
+    await asyncio.sleep(0.3)
+    after = children_of(image)
+    assert len(after) == kernel.slots
+    assert not before & after
+
+
+async def test_a_check_killed_from_outside_has_no_verdict(kernel: EmbeddedKernel) -> None:
+    image = kernel.stats().image_pid
+    assert image is not None
+    check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
+    await asyncio.sleep(0.3)
+
+    def cpu_ticks(pid: int) -> int:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    os.kill(max(children_of(image), key=cpu_ticks), signal.SIGKILL)
+    with pytest.raises(KernelUnavailable, match="killed from outside"):
+        await check
+    assert (await kernel.check(EASY, timeout_s=20)).messages == ()
+
+
+async def test_idle_children_killed_from_outside_are_replaced(kernel: EmbeddedKernel) -> None:
+    image = kernel.stats().image_pid
+    assert image is not None
+    for pid in children_of(image):
+        os.kill(pid, signal.SIGKILL)
+    await asyncio.sleep(0.3)
+    assert len(children_of(image)) == kernel.slots
+    assert (await kernel.check(EASY, timeout_s=20)).messages == ()
+
+
+async def test_a_killed_image_takes_no_verdict_with_it_and_comes_back() -> None:
+    async with EmbeddedKernel(slots=2) as kernel:
+        image = kernel.stats().image_pid
+        assert image is not None
+        checks = [asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60)) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        family = {image, *children_of(image)}
+        os.kill(image, signal.SIGKILL)
+        results = await asyncio.gather(*checks, return_exceptions=True)
+        assert all(isinstance(r, KernelUnavailable) for r in results)
+        wait_until_gone(family)
+        assert (await kernel.check(EASY, timeout_s=20)).messages == ()
+        stats = kernel.stats()
+        assert stats.restarts == 1
+        assert stats.unavailable == 3
+        assert stats.image_pid != image
+
+
+async def test_closing_leaves_no_process_and_no_check_hanging() -> None:
+    kernel = EmbeddedKernel(slots=2)
+    await kernel.start()
+    image = kernel.stats().image_pid
+    assert image is not None
+    check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
+    await asyncio.sleep(0.2)
+    family = {image, *children_of(image)}
+    assert len(family) >= 3
+    await kernel.aclose()
+    with pytest.raises(KernelUnavailable, match="closed"):
+        await check
+    wait_until_gone(family)
+    with pytest.raises(KernelUnavailable, match="closed"):
+        await kernel.check(EASY, timeout_s=20)
+    await kernel.aclose()
+
+
+OWNER = """
+import asyncio, sys
+from rlmath.kernel.embedded import EmbeddedKernel
+from rlmath.kernel.embedded.selftest import theorem
+async def main():
+    kernel = EmbeddedKernel(slots=2)
+    await kernel.start()
+    print(kernel.stats().image_pid, flush=True)
+    await kernel.check(theorem("1 = 2", "repeat (have h : True := trivial)"), timeout_s=600)
+asyncio.run(main())
+"""
+
+
+def test_a_killed_owner_leaves_no_process() -> None:
+    with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        image = int(owner.stdout.readline())
+        time.sleep(0.3)
+        family = {image, *children_of(image)}
+        assert len(family) >= 3
+        owner.kill()
+    wait_until_gone(family)
+
+
+async def test_the_image_lives_as_long_as_its_kernel_not_as_the_thread_that_started_it() -> None:
+    started: list[EmbeddedKernel] = []
+
+    async def start() -> None:
+        kernel = EmbeddedKernel(slots=1)
+        await kernel.start()
+        started.append(kernel)
+
+    thread = threading.Thread(target=lambda: asyncio.run(start()))
+    thread.start()
+    await asyncio.to_thread(thread.join)
+    image = started[0].stats().image_pid
+    assert image is not None
+    await asyncio.sleep(0.3)
+    assert alive(image)
+    with pytest.raises(RuntimeError, match="event loop"):
+        await started[0].check(EASY, timeout_s=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the kernel is dropped without being closed
+        started.clear()
+        gc.collect()
+    await asyncio.to_thread(wait_until_gone, {image})
+
+
+async def test_an_image_that_cannot_start_says_why() -> None:
+    kernel = EmbeddedKernel(slots=1, modules=("No.Such.Module",))
+    with pytest.raises(KernelUnavailable, match=r"unknown module prefix|No\.Such"):
+        await kernel.start()
+    await kernel.aclose()
+
+
+@pytest.mark.parametrize("slots", [0, -1, 1025, True])
+async def test_slots_out_of_range_are_bad_input(slots: int) -> None:
+    with pytest.raises(InputError, match="slots"):
+        EmbeddedKernel(slots=slots)
+
+
+async def test_messages_of_a_part_stay_apart_from_axioms(kernel: EmbeddedKernel) -> None:
+    part = Part("hole", "(by exact ⟨trivial, trivial⟩)", "proof", 1, 30)
+    source = Source(
+        "theorem t : True ∧ True := (by exact ⟨trivial, trivial⟩)",
+        template="theorem t : True ∧ True := hole",
+        parts=(part,),
+    )
+    result = await kernel.check(source, timeout_s=20)
+    assert result.messages == ()
+    assert result.axioms_line is None
+
+
+async def test_an_image_that_dies_at_once_is_unavailable_and_not_waited_for() -> None:
+    kernel = EmbeddedKernel(slots=1, limits=Limits(stack_bytes=4096))
+    with pytest.raises(KernelUnavailable, match="died"):
+        await asyncio.wait_for(kernel.start(), 30)
+    await kernel.aclose()

@@ -1,0 +1,17 @@
+"""The scoring cluster: everything that knows Ray.
+
+    api.py          what travels (importable without ray)
+    local.py        `LocalCluster`: start or join, score, leave nothing behind
+    client.py       the async client
+    scheduler.py    the actor that runs the pipeline for each request
+    requests.py     idempotent requests
+    state.py        the book of checks: a pure state machine
+    pool.py         its lively half: calls of workers
+    exchange.py     the worker's end of that wire
+    workers.py      the actors that own a warm kernel, or the clients of leaf models
+    remote_kernel.py, remote_leaf.py   workers as `Kernel` and `LeafProver`
+    retry.py, failures.py              what is retried, how often
+    ray_session.py, background.py      Ray itself; an event loop for blocking callers
+
+Importing this package imports no ray; importing any of its modules but `api`, `retry`, `state` and `requests` does.
+"""

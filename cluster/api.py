@@ -1,0 +1,151 @@
+"""What travels between a client and the scheduler: plain frozen data, importable without ray."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from rlmath.errors import InputError
+from rlmath.leaf.config import LeafConfig, TacticsLeaf
+from rlmath.types import Budgets, EpisodeResult, GoalSpec, KernelIdentity, Status
+
+
+@dataclass(frozen=True)
+class ScoreRequest:
+    """One completion to be judged."""
+
+    request_id: str
+    """Makes the call idempotent: the same id asked again gets the same verdict and runs nothing."""
+    goal: GoalSpec
+    completion: str | bytes
+    """The policy's reply, verbatim. Bytes that are not UTF-8 are no plan."""
+    budgets: Budgets = field(default_factory=Budgets)
+    leaf: LeafConfig = field(default_factory=TacticsLeaf)
+    """Which leaf prover attempts the lemmas."""
+    recorded: Mapping[str, str | Sequence[str]] | None = None
+    """Lemma name to proof text (or texts, one an attempt); for the recorded leaf only."""
+
+    def __post_init__(self) -> None:
+        if not self.request_id:
+            raise InputError("request_id", "must not be empty")
+
+    def fingerprint(self) -> str:
+        """Digest of everything but the id: two requests with one id must agree in it."""
+        body = {
+            "goal": asdict(self.goal),
+            "completion": [type(self.completion).__name__, _digest(self.completion)],
+            "budgets": asdict(self.budgets),
+            "leaf": self.leaf.model_dump(mode="json"),
+            "recorded": None if self.recorded is None else {k: _texts(v) for k, v in self.recorded.items()},
+        }
+        return _digest(json.dumps(body, sort_keys=True))
+
+
+def _digest(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text).hexdigest()
+
+
+def _texts(proofs: str | Sequence[str]) -> list[str]:
+    return [proofs] if isinstance(proofs, str) else list(proofs)
+
+
+def error_result(goal: GoalSpec, detail: str) -> EpisodeResult:
+    """The result of a request that infrastructure (or a broken goal) kept from a verdict: `Status.ERROR`, no reward."""
+    return EpisodeResult(goal_id=goal.id, status=Status.ERROR, detail=detail)
+
+
+@dataclass(frozen=True)
+class WorkerStatus:
+    """One `LeanWorker` as the scheduler sees it."""
+
+    node: str
+    """Ray's node id, shortened."""
+    state: str
+    """`starting`, `ready`, `lost` (a new one is on its way) or `refused` (it could not start; see `detail`)."""
+    slots: int
+    in_flight: int
+    pid: int | None = None
+    """Of the actor's process."""
+    image_pid: int | None = None
+    """Of the warm image it owns."""
+    starts: int = 0
+    """How often it became ready."""
+    detail: str = ""
+    """Why it is lost or refused."""
+
+
+@dataclass(frozen=True)
+class ClusterStatus:
+    """A snapshot of the scheduler."""
+
+    workers: tuple[WorkerStatus, ...]
+    kernel: KernelIdentity | None
+    """None until a worker is ready."""
+    queued: int
+    """Checks that wait for a worker."""
+    in_flight: int
+    """Checks that a worker has."""
+    requests_running: int
+    requests_waiting: int
+    """Accepted, but not begun: the bound on running requests is reached."""
+    requests_done: int
+    checks_done: int
+    retries: int
+    """Checks sent once more after an infrastructure failure."""
+
+    @property
+    def ready(self) -> int:
+        """How many workers take checks."""
+        return sum(w.state == "ready" for w in self.workers)
+
+    @property
+    def settled(self) -> bool:
+        """True when no worker is starting: each is ready or has refused."""
+        return all(w.state in ("ready", "refused") for w in self.workers)
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """What a `progress` callback of `LocalCluster` is told while the cluster comes up."""
+
+    stage: str
+    """`ray`, `workers` or `ready`."""
+    elapsed_s: float
+    ready: int = 0
+    total: int = 0
+    detail: str = ""
+
+    def __str__(self) -> str:
+        of = f" {self.ready}/{self.total}" if self.total else ""
+        return f"[{self.elapsed_s:5.1f}s] {self.stage}{of}{': ' if self.detail else ''}{self.detail}"
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """Limits of the scheduler. The defaults suit one machine as well as a hundred."""
+
+    max_running: int = 256
+    """Requests judged at the same time; further ones wait their turn, first come first served."""
+    attempts: int = 4
+    """How often a check is tried before infrastructure trouble becomes `Status.ERROR`."""
+    start_attempts: int = 3
+    """How often in a row a worker's kernel may fail to start, once it did start, before the worker counts as refused.
+    """
+    absence_s: float = 60.0
+    """How long checks wait for a worker whose process is gone and does not come back, when there is no other."""
+    start_timeout_s: float = 900.0
+    """For one start of a worker; the first on a machine may have to build the kernel's library."""
+    ping_period_s: float = 2.0
+    ping_timeout_s: float = 15.0
+    """A worker that has not answered a ping for so long is killed and replaced."""
+    kernel_grace_s: float = 30.0
+    """How far beyond its deadline a check may be answered before the kernel counts as stuck and is replaced."""
+    remembered: int = 20_000
+    """Verdicts kept for requests that are asked again."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_running", "attempts", "start_attempts", "remembered"):
+            if getattr(self, name) < 1:
+                raise InputError(f"settings.{name}", f"must be at least 1, got {getattr(self, name)}")

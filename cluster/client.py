@@ -1,0 +1,90 @@
+"""The async client: one scheduler, any number of requests in flight."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, TaskCancelledError
+
+from cluster.api import ClusterStatus, ScoreRequest, error_result
+from cluster.failures import cause_of, is_final, is_infrastructure, reason_of
+from cluster.retry import RetryPolicy
+from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.render import ScoredResult
+
+SCHEDULER_GONE = RetryPolicy(attempts=8, first_pause_s=0.5, longest_pause_s=8.0)
+"""A scheduler that died is started again within seconds; it has forgotten its requests, so they are asked again."""
+
+
+class Client:
+    """Talks to one scheduler. For use in one event loop; `LocalCluster` has the synchronous twin."""
+
+    def __init__(self, scheduler: Any) -> None:
+        """`scheduler`: handle of a `cluster.scheduler.Scheduler` actor."""
+        self._scheduler = scheduler
+
+    async def score(self, request: ScoreRequest) -> ScoredResult:
+        """The verdict on one completion; infrastructure trouble comes back as `Status.ERROR` (reward None) after its
+        retries.
+
+        Raises `InputError` for a request that cannot be scored as it is. Cancelling the call ends its checks.
+        """
+        try:
+            result = await self._call("score", request)
+        except KernelUnavailable as error:
+            result = error_result(request.goal, str(error))
+        return ScoredResult.of(result, request.completion)
+
+    async def score_many(
+        self, requests: Iterable[ScoreRequest], *, max_in_flight: int = 64
+    ) -> AsyncIterator[tuple[ScoreRequest, ScoredResult]]:
+        """Results as they come, with at most `max_in_flight` requests begun and not yielded. Closing the iterator ends
+        the rest.
+        """
+        source = iter(requests)
+        running: dict[asyncio.Task[ScoredResult], ScoreRequest] = {}
+        try:
+            while True:
+                while len(running) < max_in_flight and (request := next(source, None)) is not None:
+                    running[asyncio.create_task(self.score(request))] = request
+                if not running:
+                    return
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    yield running.pop(task), task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def status(self) -> ClusterStatus:
+        """Raises `KernelUnavailable` when there is no scheduler any more."""
+        status: ClusterStatus = await self._call("status")
+        return status
+
+    async def close_workers(self) -> None:
+        """End all checks and workers; for the owner of the scheduler, before it kills it."""
+        await self._scheduler.close.remote()
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        failures = 0
+        while True:
+            ref = getattr(self._scheduler, method).remote(*arguments)
+            try:
+                return await ref
+            except asyncio.CancelledError:
+                ray.cancel(ref)
+                raise
+            except TaskCancelledError as error:
+                raise KernelUnavailable("the request was cancelled at the scheduler") from error
+            except RayError as error:
+                cause = cause_of(error)
+                if isinstance(cause, RlmathError):
+                    raise cause from None
+                failures += 1
+                if is_final(error) or not is_infrastructure(error) or failures >= SCHEDULER_GONE.attempts:
+                    raise KernelUnavailable(f"scheduler: {reason_of(error)}") from error
+            await asyncio.sleep(SCHEDULER_GONE.pause_s(failures))

@@ -1,0 +1,256 @@
+"""`LocalCluster`: a scoring cluster for a notebook, a script or an evaluation, with one line to start it and nothing
+left when it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+import ray
+from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from cluster.api import ClusterSettings, ClusterStatus, ScoreRequest, WarmUp
+from cluster.background import BackgroundLoop
+from cluster.client import Client
+from cluster.pool import Placement
+from cluster.ray_session import RaySession, cores, open_session
+from cluster.scheduler import Scheduler
+from rlmath.errors import InputError, KernelUnavailable
+from rlmath.leaf.config import LeafConfig, TacticsLeaf
+from rlmath.render import ScoredResult
+from rlmath.types import Budgets, GoalSpec
+
+NAME = "scheduler"
+"""Of the scheduler actor, in its namespace."""
+POLL_S = 0.2
+"""Between two looks at workers that warm up."""
+SCHEDULER_CALLS = 100_000
+"""Calls the scheduler may have open; it bounds what it runs itself."""
+CLOSE_S = 10.0
+"""Longest wait for workers to end in good order before they are killed."""
+
+
+class LocalCluster:
+    """Starts Ray on this machine (or joins one), warms a Lean kernel on each node, and scores plans there.
+
+        with LocalCluster() as c:
+            c.score(goal, plan)
+
+    Closing it, an interrupt, or the death of this process ends all that it started. Ray ends with the thread that
+    started it, so start it in one that lives as long.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        slots: int | None = None,
+        namespace: str | None = None,
+        progress: Callable[[WarmUp], None] | None = None,
+        log_to_driver: bool = False,
+        settings: ClusterSettings | None = None,
+    ) -> None:
+        """`address`: a Ray to join (`auto`, `host:port`); None: `RAY_ADDRESS`, the Ray this process is connected to, or
+        a new one.
+        `slots`: checks at the same time on each node; None: its cores.
+        `namespace`: of the scheduler's name; None: a fresh one.
+        `progress`: told what happens while the cluster comes up.
+        `log_to_driver`: show the actors' logs here.
+        """
+        if slots is not None and slots < 1:
+            raise InputError("slots", f"must be at least 1, got {slots}")
+        self._address, self._slots = address, slots
+        self._namespace = namespace or f"rlmath-{uuid.uuid4().hex[:12]}"
+        self._progress = progress
+        self._log_to_driver = log_to_driver
+        self._settings = settings or ClusterSettings()
+        self._session: RaySession | None = None
+        self._scheduler: Any = None
+        self._loop: BackgroundLoop | None = None
+        self._client: Client | None = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> Self:
+        """Come up; returns when every worker is warm (or has refused, and at least one is warm).
+
+        Raises `KernelUnavailable` when no kernel could start, with the kernel's own reason, and `InputError` for an
+        address nobody answers.
+        """
+        if self._client is not None:
+            return self
+        began = time.monotonic()
+        try:
+            self._tell(WarmUp("ray", 0.0, detail="joining" if self._address else "starting"))
+            self._session = open_session(self._address, log_to_driver=self._log_to_driver)
+            self._scheduler = self._start_scheduler()
+            self._loop = BackgroundLoop()
+            self._client = Client(self._scheduler)
+            self._await_workers(began)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def close(self) -> None:
+        """End the actors, and Ray if it was started here. Idempotent."""
+        try:
+            if self._loop is not None and self._client is not None and ray.is_initialized():
+                # Whatever does not end in good order is killed below: the workers end with their scheduler.
+                with contextlib.suppress(RayError, TimeoutError):
+                    self._loop.run(self._client.close_workers(), CLOSE_S)
+            if self._loop is not None:
+                self._loop.close()
+            if self._scheduler is not None and ray.is_initialized():
+                ray.kill(self._scheduler, no_restart=True)
+        finally:
+            self._loop = self._client = self._scheduler = None
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+
+    @property
+    def client(self) -> Client:
+        """The async client."""
+        return self._running()[0]
+
+    @property
+    def namespace(self) -> str:
+        """Ray namespace of the scheduler actor."""
+        return self._namespace
+
+    def score(
+        self,
+        goal: GoalSpec,
+        completion: str | bytes,
+        *,
+        budgets: Budgets | None = None,
+        leaf: LeafConfig | None = None,
+        recorded: Mapping[str, str | Sequence[str]] | None = None,
+        request_id: str | None = None,
+    ) -> ScoredResult:
+        """The verdict on one completion: an `EpisodeResult` that prints as a table. `request_id`: None: a fresh one.
+
+        Infrastructure trouble comes back as `Status.ERROR`, reward None. Raises `InputError` for a request that cannot
+        be scored as it is.
+        """
+        client, loop = self._running()
+        request = ScoreRequest(
+            request_id or uuid.uuid4().hex, goal, completion, budgets or Budgets(), leaf or TacticsLeaf(), recorded
+        )
+        return loop.run(client.score(request))
+
+    def score_many(
+        self, requests: Iterable[ScoreRequest], *, max_in_flight: int = 64
+    ) -> Iterator[tuple[ScoreRequest, ScoredResult]]:
+        """Results as they come, with at most `max_in_flight` requests begun and not yielded. `requests` is read as far
+        as needed.
+
+        Closing the iterator, or an interrupt, ends the requests that are under way.
+        """
+        client, loop = self._running()
+        if max_in_flight < 1:
+            raise InputError("max_in_flight", f"must be at least 1, got {max_in_flight}")
+        source = iter(requests)
+        done: queue.SimpleQueue[tuple[ScoreRequest, Future[ScoredResult]]] = queue.SimpleQueue()
+        running: set[Future[ScoredResult]] = set()
+        try:
+            while True:
+                while len(running) < max_in_flight and (request := next(source, None)) is not None:
+                    future = loop.submit(client.score(request))
+                    running.add(future)
+                    future.add_done_callback(partial(_put, done, request))
+                if not running:
+                    return
+                request, future = done.get()
+                running.discard(future)
+                yield request, future.result()
+        finally:
+            for future in running:
+                future.cancel()
+
+    def status(self) -> dict[str, Any]:
+        """Workers, queues and counters as plain data; see `ClusterStatus` for the keys."""
+        client, loop = self._running()
+        status = loop.run(client.status())
+        session = self._session
+        return {
+            "address": session.address if session else None,
+            "started_ray": bool(session and session.started),
+            "namespace": self._namespace,
+            **asdict(status),
+            "kernel": str(status.kernel) if status.kernel else None,
+        }
+
+    def _running(self) -> tuple[Client, BackgroundLoop]:
+        if self._client is None or self._loop is None:
+            raise InputError("LocalCluster", "is not running: use `with LocalCluster() as c:` or call start()")
+        return self._client, self._loop
+
+    def _start_scheduler(self) -> Any:
+        nodes: Any = ray.nodes  # has no types
+        ours = self._session is not None and self._session.started
+        placements = [
+            Placement(node["NodeID"], self._slots or (cores() if ours else int(node["Resources"]["CPU"])))
+            for node in nodes()
+            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
+        ]
+        if not placements:
+            raise KernelUnavailable("no node of the Ray cluster has a CPU to run checks on")
+        actor_class: Any = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(Scheduler)
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+        options = {"max_concurrency": SCHEDULER_CALLS, "scheduling_strategy": here}
+        try:
+            return actor_class.options(name=NAME, namespace=self._namespace, **options).remote(
+                placements, self._settings
+            )
+        except ValueError as error:  # so says Ray of a name that is taken
+            raise InputError("namespace", f"{self._namespace} has a cluster of its own already") from error
+
+    def _await_workers(self, began: float) -> None:
+        client, loop = self._running()
+        told: tuple[int, str] | None = None
+        while True:
+            status = loop.run(client.status())
+            detail = "; ".join(dict.fromkeys(w.detail for w in status.workers if w.detail))
+            if status.settled:
+                break
+            if told != (status.ready, detail):
+                told = status.ready, detail
+                self._tell(_warm_up("workers", began, status, detail))
+            time.sleep(POLL_S)
+        if not status.ready:
+            raise KernelUnavailable(f"no Lean worker could start: {detail}")
+        self._tell(_warm_up("ready", began, status, detail or str(status.kernel)))
+
+    def _tell(self, what: WarmUp) -> None:
+        if self._progress is not None:
+            self._progress(what)
+
+
+def _put(
+    done: queue.SimpleQueue[tuple[ScoreRequest, Future[ScoredResult]]],
+    request: ScoreRequest,
+    future: Future[ScoredResult],
+) -> None:
+    done.put((request, future))
+
+
+def _warm_up(stage: str, began: float, status: ClusterStatus, detail: str) -> WarmUp:
+    return WarmUp(stage, time.monotonic() - began, status.ready, len(status.workers), detail)

@@ -1,0 +1,25 @@
+"""The cluster as a `Kernel`: what the pipeline calls when it runs inside the scheduler."""
+
+from __future__ import annotations
+
+from cluster.pool import WorkerPool
+from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.types import KernelIdentity
+
+
+class RemoteKernel:
+    """One request's view of the pool. A check is retried on another worker before it fails with `KernelUnavailable`."""
+
+    def __init__(self, pool: WorkerPool, identity: KernelIdentity, priority: int) -> None:
+        self._pool = pool
+        self._identity = identity
+        self._priority = priority
+
+    @property
+    def identity(self) -> KernelIdentity:
+        """The same for every worker of the pool."""
+        return self._identity
+
+    async def check(self, source: Source, *, timeout_s: float) -> CheckResult:
+        """See `Kernel.check`."""
+        return await self._pool.check(source, timeout_s=timeout_s, priority=self._priority)

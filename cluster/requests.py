@@ -1,0 +1,84 @@
+"""Idempotent requests: one id, one run, one verdict, for as long as the scheduler lives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from rlmath.errors import InputError
+from rlmath.types import EpisodeResult
+
+
+@dataclass
+class _Run:
+    fingerprint: str
+    task: asyncio.Task[EpisodeResult]
+    waiters: int = 0
+
+
+class RequestTable:
+    """Runs under way and verdicts given. A result that is no evidence is not kept: asking again runs again."""
+
+    def __init__(self, remembered: int) -> None:
+        """`remembered`: most verdicts kept; the one asked for longest ago goes first."""
+        self._remembered = remembered
+        self._running: dict[str, _Run] = {}
+        self._done: OrderedDict[str, tuple[str, EpisodeResult]] = OrderedDict()
+        self.answered = 0
+        """Runs that ended with a result."""
+
+    @property
+    def open(self) -> int:
+        """Runs under way."""
+        return len(self._running)
+
+    async def once(
+        self, request_id: str, fingerprint: str, run: Callable[[], Coroutine[Any, Any, EpisodeResult]]
+    ) -> EpisodeResult:
+        """The result of this id: the one already given, the one under way, or a new run's.
+
+        A run is cancelled when the last caller that waits for it is. Raises `InputError` when the id was used for
+        another request.
+        """
+        if request_id in self._done:
+            known, result = self._done[request_id]
+            _same(known, fingerprint)
+            self._done.move_to_end(request_id)
+            return result
+        under_way = self._running.get(request_id)
+        if under_way is None:
+            under_way = self._running[request_id] = _Run(fingerprint, asyncio.create_task(run()))
+            under_way.task.add_done_callback(lambda _: self._ended(request_id, under_way))
+        else:
+            _same(under_way.fingerprint, fingerprint)
+        under_way.waiters += 1
+        try:
+            return await asyncio.shield(under_way.task)
+        finally:
+            under_way.waiters -= 1
+            if not under_way.waiters and not under_way.task.done():
+                under_way.task.cancel()
+                self._forget(request_id, under_way)
+
+    def _ended(self, request_id: str, run: _Run) -> None:
+        self._forget(request_id, run)
+        if run.task.cancelled() or run.task.exception() is not None:
+            return
+        self.answered += 1
+        result = run.task.result()
+        if result.status.is_evidence:
+            self._done[request_id] = run.fingerprint, result
+            while len(self._done) > self._remembered:
+                self._done.popitem(last=False)
+
+    def _forget(self, request_id: str, run: _Run) -> None:
+        if self._running.get(request_id) is run:
+            del self._running[request_id]
+
+
+def _same(known: str, asked: str) -> None:
+    if known != asked:
+        raise InputError("request_id", "was used for another request before: give each request an id of its own")

@@ -1,0 +1,104 @@
+"""Coming up, and leaving nothing behind, however the program ends. The programs run as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cluster_helpers import descendants, gone
+
+from cluster.local import LocalCluster
+
+pytestmark = pytest.mark.cluster
+
+DRIVER = Path(__file__).with_name("driver.py")
+SOON_S = 15.0
+"""Within it everything has to be gone."""
+
+
+@contextmanager
+def driver(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, str(DRIVER), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ready(process: subprocess.Popen[str]) -> list[int]:
+    """Wait until the program's cluster is up; pids of its scheduler, its worker and its image."""
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    assert said.startswith("{"), said
+    told = json.loads(said)
+    assert told["stages"][0] == "ray"
+    assert told["stages"][-1] == "ready"
+    pids = [int(pid) for pid in told["pids"]]
+    return pids + descendants(pids[-1])
+
+
+def address(cluster: LocalCluster) -> str:
+    return str(cluster.status()["address"])
+
+
+@pytest.mark.parametrize(("how", "ending"), [("wait", None), ("score", signal.SIGINT), ("score", signal.SIGKILL)])
+def test_a_program_that_joins_a_ray_leaves_no_actor_there(
+    cluster: LocalCluster, how: str, ending: signal.Signals | None
+) -> None:
+    ours = cluster.status()["workers"]
+    with driver(how, address(cluster)) as process:
+        pids = ready(process)
+        if ending is None:
+            assert process.stdin is not None
+            process.stdin.close()
+        else:
+            process.send_signal(ending)
+        assert process.wait(SOON_S) == {None: 0, signal.SIGINT: 130}.get(ending, -signal.SIGKILL)
+        assert gone(pids, SOON_S) == []
+    assert cluster.status()["workers"] == ours
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_a_program_that_started_a_ray_leaves_no_process(ending: signal.Signals) -> None:
+    with driver("score") as process:
+        pids = ready(process)
+        everything = set(pids) | set(descendants(process.pid))
+        assert len(everything) > len(pids), "Ray's own processes are among them"
+        process.send_signal(ending)
+        process.wait(SOON_S)
+        assert gone(everything, SOON_S) == []
+
+
+def test_a_kernel_that_cannot_start_is_one_clear_error(cluster: LocalCluster) -> None:
+    with driver("broken", address(cluster)) as process:
+        said, _ = process.communicate(timeout=120)
+        assert process.returncode == 2
+    assert said.startswith("KernelUnavailable: no Lean worker could start: ")
+    assert "/dev/null/nowhere" in said
+    assert said.count("\n") == 1
+
+
+def test_the_cluster_is_closed_to_whoever_has_no_token(cluster: LocalCluster) -> None:
+    stranger = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"} | {
+        "RAY_AUTH_MODE": "disabled"
+    }
+    joined = subprocess.run(
+        [sys.executable, "-c", f"import ray; ray.init(address={address(cluster)!r})"],
+        env=stranger,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert joined.returncode != 0
+    assert "InvalidAuthToken" in joined.stderr

@@ -1,0 +1,87 @@
+"""`rlmath check FILE.lean`: elaborate a trusted file on the embedded kernel."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlmath.errors import InputError
+
+if TYPE_CHECKING:
+    from rlmath.commands import Subparsers
+    from rlmath.header import Import
+    from rlmath.kernel.protocol import CheckResult
+
+MODULES = {"Init"}
+"""What a file for the embedded kernel may import: its environment is always there, under the name a Lean file
+expects."""
+
+
+def add_parser(commands: Subparsers) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "check",
+        help="elaborate a Lean file on the embedded kernel",
+        description="Elaborates a Lean file that you trust and prints Lean's messages as file:line:column: severity: "
+        "text. Exit codes: 0 no errors, 1 errors, 2 the file cannot be read or imports what the embedded kernel lacks.",
+    )
+    parser.add_argument("file", metavar="FILE.lean", type=Path)
+    parser.add_argument(
+        "--timeout", type=float, default=120.0, metavar="SECONDS", help="wall clock of the check (default: 120)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the file and print what Lean said."""
+    from rlmath.header import split_header
+
+    path: Path = arguments.file
+    if not arguments.timeout > 0:
+        raise InputError("--timeout", f"must be a number of seconds above 0, got {arguments.timeout}")
+    try:
+        header = split_header(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise InputError(str(path), f"cannot read it: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), f"is not UTF-8 (byte {error.start})") from None
+    for wanted in header.imports:
+        if wanted.module not in MODULES:
+            raise _not_there(path, wanted)
+    result = asyncio.run(_check(header.body, arguments.timeout))
+    if arguments.json:
+        print(json.dumps(asdict(result)))
+    else:
+        _print(path, result, arguments.timeout)
+    return 1 if result.errors or result.timed_out or result.crashed else 0
+
+
+def _not_there(path: Path, wanted: Import) -> InputError:
+    return InputError(
+        f"{path} line {wanted.line}",
+        f"import {wanted.module}: the embedded kernel has only its own prelude, as Init, and no other module. "
+        f"{wanted.module} needs an installed Lean toolchain and a Lake project that has it: "
+        "run `lake env lean FILE` there",
+    )
+
+
+async def _check(text: str, timeout_s: float) -> CheckResult:
+    from rlmath.commands.kernel import make_kernel
+    from rlmath.kernel.protocol import Source
+
+    async with make_kernel(slots=1) as kernel:
+        return await kernel.check(Source(command=text), timeout_s=timeout_s)
+
+
+def _print(path: Path, result: CheckResult, timeout_s: float) -> None:
+    for message in result.messages:
+        print(f"{path}:{message.line}:{message.column}: {message.severity}: {message.text}")
+    if result.timed_out:
+        print(f"{path}: error: not done after {timeout_s:g} s (--timeout)")
+    if result.crashed:
+        print(f"{path}: error: the check's process died: {result.crashed}")

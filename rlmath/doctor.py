@@ -1,0 +1,174 @@
+"""Looks at this machine: what is there to judge with, how fast it is, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.kernel.protocol import Kernel, Source
+from rlmath.types import GoalSpec, Status
+
+TINY = Source(command="theorem tiny : 2 + 2 = 4 := rfl")
+"""What the check latency is measured on."""
+
+PYTHONS = ((3, 11), (3, 13))
+"""First and last supported version."""
+
+
+class State(StrEnum):
+    """How a finding counts."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    """Not there, and not needed for scoring on the embedded kernel."""
+    FAILED = "failed"
+    """Scoring does not work without it."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    state: State
+    text: str
+    """What was found."""
+    fix: str = ""
+    """What to do about it; empty when it is fine."""
+
+
+async def examine(*, checks: int, ray: bool) -> AsyncIterator[Finding]:
+    """All findings, each as soon as it is known. `checks`: how many tiny checks the latency is the median of. `ray`:
+    also start a local cluster and judge one plan on it (some 10 s)."""
+    yield _python()
+    yield _machine()
+    kernel_works = True
+    async for finding in _kernel(checks):
+        kernel_works &= finding.state is State.OK
+        yield finding
+    yield _package("ray", "the cluster: rlmath eval", "rlmath")
+    if ray and kernel_works:
+        yield await asyncio.to_thread(_cluster)
+    yield _package("openai", "leaf provers and policies behind OpenAI-compatible servers", "rlmath")
+    yield _package("lean-interact", "kernels of Lake projects", "rlmath")
+    yield _package("verifiers", "the verifiers environment", "rlmath[envhub]", optional=True)
+
+
+def _python() -> Finding:
+    running = sys.version_info[:2]
+    first, last = (".".join(map(str, edge)) for edge in PYTHONS)
+    if PYTHONS[0] <= running <= PYTHONS[1]:
+        return Finding("python", State.OK, platform.python_version())
+    return Finding("python", State.FAILED, platform.python_version(), f"use Python {first} to {last}")
+
+
+def _machine() -> Finding:
+    from rlmath.kernel.embedded.shared_object import check_platform, glibc_version
+
+    glibc = glibc_version()
+    memory = f", {_available_memory() / 2**30:.1f} GiB of memory available" if _available_memory() else ""
+    libc = f"glibc {'.'.join(map(str, glibc))}" if glibc else "no glibc"
+    text = f"{platform.system()} {platform.machine()}, {libc}, {usable_cores()} cores{memory}"
+    try:
+        check_platform(sys.platform, platform.machine(), glibc)
+    except RlmathError as error:
+        return Finding("machine", State.FAILED, text, str(error))
+    return Finding("machine", State.OK, text)
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _available_memory() -> int:
+    """Bytes that may still be allocated: the machine's, or what the control group leaves if that is less. 0: not
+    known."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return 0
+    available = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), 0)
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit, used = (group / "memory.max").read_text().strip(), int((group / "memory.current").read_text())
+    except OSError:
+        return available
+    return available if limit == "max" else min(available, int(limit) - used)
+
+
+async def _kernel(checks: int) -> AsyncIterator[Finding]:
+    """Library, prelude, kernel and latency; the first that fails is the last that is told."""
+    from rlmath.kernel.embedded import EmbeddedKernel
+    from rlmath.kernel.embedded.build import ensure_prelude
+    from rlmath.kernel.embedded.shared_object import LEAN_VERSION, find_shared_object
+
+    name = "lean"
+    try:
+        library = await asyncio.to_thread(find_shared_object)
+        yield Finding(name, State.OK, f"{LEAN_VERSION} from {library.package}")
+        name = "prelude"
+        prelude = await asyncio.to_thread(ensure_prelude)
+        how = "was built before" if prelude.built_in_s is None else f"built in {prelude.built_in_s:.1f} s"
+        yield Finding(name, State.OK, f"{prelude.environment}, {how}, in {prelude.path}")
+        name = "kernel"
+        started = time.perf_counter()
+        async with EmbeddedKernel(slots=1) as kernel:
+            yield Finding(
+                name,
+                State.OK,
+                f"{kernel.identity}; warm and past its self-test in {time.perf_counter() - started:.2f} s",
+            )
+            name = "check"
+            times = [await _timed(kernel) for _ in range(checks)]
+            middle, slowest = statistics.median(times) * 1000, max(times) * 1000
+            yield Finding(
+                name, State.OK, f"{middle:.1f} ms for a tiny theorem (median of {checks}; slowest {slowest:.1f} ms)"
+            )
+    except RlmathError as error:
+        yield Finding(name, State.FAILED, "does not work", str(error))
+
+
+async def _timed(kernel: Kernel) -> float:
+    """Seconds from asking for a tiny check to having its result."""
+    started = time.perf_counter()
+    result = await kernel.check(TINY, timeout_s=60.0)
+    elapsed = time.perf_counter() - started
+    if result.messages or result.timed_out or result.crashed:
+        raise KernelUnavailable(f"a true theorem did not pass: {result}")
+    return elapsed
+
+
+def _package(name: str, use: str, requirement: str, *, optional: bool = False) -> Finding:
+    try:
+        return Finding(name, State.OK, version(name))
+    except PackageNotFoundError:
+        state = State.ABSENT if optional else State.FAILED
+        return Finding(name, state, f"not installed; it is for {use}", f"pip install '{requirement}'")
+
+
+def _cluster() -> Finding:
+    """Start a local cluster, judge one plan on it, stop it."""
+    from cluster.local import LocalCluster
+
+    goal = GoalSpec(id="doctor", prop="∀ n : Nat, n + 0 = n")
+    started = time.perf_counter()
+    try:
+        with LocalCluster() as cluster:
+            up = time.perf_counter() - started
+            result = cluster.score(goal, "#assembly\nintro n\nrfl\n#end\n")
+    except RlmathError as error:
+        return Finding("cluster", State.FAILED, "a local cluster does not start", str(error))
+    if result.status is not Status.VERIFIED:
+        return Finding("cluster", State.FAILED, f"a good plan came back as {result.status.value}", result.detail)
+    return Finding("cluster", State.OK, f"a local cluster was up in {up:.1f} s and verified a plan")

@@ -1,0 +1,1 @@
+"""Data that ships with rlmath: the goal bank with oracle plans, recorded completions, four demo goals."""

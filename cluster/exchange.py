@@ -13,11 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cluster.state import CheckJob
+from cluster.state import CheckJob, Outcome
 from rlmath.errors import KernelUnavailable, RlmathError
-from rlmath.kernel.protocol import CheckResult, Kernel
+from rlmath.kernel.embedded.limits import Limits
+from rlmath.kernel.protocol import Kernel
 
 logger = logging.getLogger(__name__)
+
+JUDGE_SECONDS = Limits().judge_seconds
+"""What a worker's judge has beyond the check's own time."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class CheckAnswer:
     """What became of one check: a result, an error, or neither when it was stopped as told."""
 
     job_id: int
-    result: CheckResult | None = None
+    result: Outcome | None = None
     error: RlmathError | None = None
 
 
@@ -40,6 +44,7 @@ class CheckSession:
         """The kernel let a check's time pass without a word: it has to be replaced."""
         self._running: dict[int, asyncio.Task[CheckAnswer]] = {}
         self._timeouts: dict[int, float] = {}
+        """The longest turn of each check."""
         self._answers: list[CheckAnswer] = []
         self._news = asyncio.Event()
         self._closed = False
@@ -77,16 +82,17 @@ class CheckSession:
 
     def _begin(self, job: CheckJob) -> None:
         # The scheduler sends a worker at most twice what its slots hold: only what is here already can be ahead.
-        longest = job.timeout_s + max(self._timeouts.values(), default=0.0) + self._grace_s
+        turns = _turns(job)
+        longest = sum(turns) + len(turns) * max(self._timeouts.values(), default=0.0) + self._grace_s
         task = asyncio.create_task(self._check(job, longest))
-        self._running[job.id], self._timeouts[job.id] = task, job.timeout_s
+        self._running[job.id], self._timeouts[job.id] = task, max(turns)
         # Not in the task itself: one that is cancelled before its first step never runs at all.
         task.add_done_callback(partial(self._ended, job.id))
 
     async def _check(self, job: CheckJob, longest_s: float) -> CheckAnswer:
         try:
             async with asyncio.timeout(longest_s):
-                return CheckAnswer(job.id, result=await self._kernel.check(job.source, timeout_s=job.timeout_s))
+                return CheckAnswer(job.id, result=await self._run(job))
         except TimeoutError:
             self.stuck = True
             return CheckAnswer(job.id, error=KernelUnavailable(f"the kernel gave no answer for {longest_s:.0f} s"))
@@ -96,7 +102,20 @@ class CheckSession:
             logger.exception("check %d failed in an unforeseen way", job.id)
             return CheckAnswer(job.id, error=KernelUnavailable(f"{type(error).__name__}: {error}"))
 
+    async def _run(self, job: CheckJob) -> Outcome:
+        # What the audit reads and keeps never leaves this worker.
+        if job.reference is None:
+            return await self._kernel.check(job.source, timeout_s=job.timeout_s)
+        return await self._kernel.certify(job.source, job.reference, timeout_s=job.timeout_s)
+
     def _ended(self, job_id: int, task: asyncio.Task[CheckAnswer]) -> None:
         del self._running[job_id], self._timeouts[job_id]
         self._answers.append(CheckAnswer(job_id) if task.cancelled() else task.result())
         self._news.set()
+
+
+def _turns(job: CheckJob) -> list[float]:
+    """How long each process may take that the job waits for, one after the other."""
+    if job.reference is None:
+        return [job.timeout_s]
+    return [job.timeout_s, job.timeout_s, job.timeout_s + JUDGE_SECONDS]

@@ -26,6 +26,7 @@ from cluster.state import (
     CheckJob,
     Event,
     NoWorkers,
+    Outcome,
     Pause,
     PauseOver,
     Send,
@@ -37,7 +38,7 @@ from cluster.state import (
 )
 from cluster.workers import HEALTH, LeanWorker, Pulse, WorkerInfo
 from rlmath.errors import KernelUnavailable, RlmathError
-from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.protocol import Certificate, CheckResult, Source
 from rlmath.types import KernelIdentity
 
 logger = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class WorkerPool:
         self._book = CheckBook(RetryPolicy(attempts=settings.attempts))
         self._links = [_Link(i, placement, _spawn(placement, settings)) for i, placement in enumerate(placements)]
         self._living: dict[str, tuple[_Link, _Life]] = {}
-        self._futures: dict[int, asyncio.Future[CheckResult]] = {}
+        self._futures: dict[int, asyncio.Future[Outcome]] = {}
         self._ids = itertools.count()
         self._lives = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -136,8 +137,18 @@ class WorkerPool:
         """One check, wherever there is room; lower `priority` first. Raises `KernelUnavailable` when the attempts are
         spent.
         """
-        job = CheckJob(next(self._ids), source, timeout_s, priority)
-        future: asyncio.Future[CheckResult] = asyncio.get_running_loop().create_future()
+        result = await self._settled(CheckJob(next(self._ids), source, timeout_s, priority))
+        assert isinstance(result, CheckResult), "a job without a reference is a plain check"
+        return result
+
+    async def certify(self, source: Source, reference: Source, *, timeout_s: float, priority: int) -> Certificate:
+        """One check with its audit, all on one worker; else as `check`."""
+        result = await self._settled(CheckJob(next(self._ids), source, timeout_s, priority, reference))
+        assert isinstance(result, Certificate), "a job with a reference is certified"
+        return result
+
+    async def _settled(self, job: CheckJob) -> Outcome:
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._futures[job.id] = future
         self._apply(Submitted(job))
         try:

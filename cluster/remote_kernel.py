@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cluster.pool import WorkerPool
-from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.protocol import Certificate, CheckResult, Source
 from rlmath.types import KernelIdentity
 
 
@@ -23,3 +23,7 @@ class RemoteKernel:
     async def check(self, source: Source, *, timeout_s: float) -> CheckResult:
         """See `Kernel.check`."""
         return await self._pool.check(source, timeout_s=timeout_s, priority=self._priority)
+
+    async def certify(self, source: Source, reference: Source, *, timeout_s: float) -> Certificate:
+        """See `Kernel.certify`. All its processes run on one worker."""
+        return await self._pool.certify(source, reference, timeout_s=timeout_s, priority=self._priority)

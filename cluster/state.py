@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 
 from cluster.retry import RetryPolicy
 from rlmath.errors import KernelUnavailable, RlmathError, Unavailable
-from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.protocol import Certificate, CheckResult, Source
+
+Outcome = CheckResult | Certificate
+"""What a check comes to, with or without an audit."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class CheckJob:
     timeout_s: float
     priority: int = 0
     """Lower goes first: the number of the request that asked."""
+    reference: Source | None = None
+    """Set: the check is to be certified against it, and its result is a `Certificate`."""
 
 
 # Events
@@ -68,7 +73,7 @@ class Answered:
 
     worker: str
     job_id: int
-    result: CheckResult | None = None
+    result: Outcome | None = None
     error: RlmathError | None = None
 
 
@@ -121,7 +126,7 @@ class Settle:
     """The check is done: exactly one of `result` and `error` is set."""
 
     job_id: int
-    result: CheckResult | None = None
+    result: Outcome | None = None
     error: RlmathError | None = None
 
 

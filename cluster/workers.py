@@ -91,7 +91,10 @@ class LeanWorker:
                     await kernel.aclose()
                     raise
                 self._kernel = kernel
-            self._life, self._session = life, CheckSession(self._kernel, self._grace_s)
+            self._life, self._session = (
+                life,
+                CheckSession(self._kernel, self._grace_s),
+            )
             return WorkerInfo(os.getpid(), self._kernel.stats().image_pid, self._slots, self._kernel.identity)
 
     async def exchange(

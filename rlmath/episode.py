@@ -26,7 +26,7 @@ from rlmath.detectors import plan_stats
 from rlmath.errors import InputError
 from rlmath.explain import explain_banned, one_line
 from rlmath.goals import GoalsSeen
-from rlmath.kernel.protocol import CheckResult, Kernel, Source
+from rlmath.kernel.protocol import Certificate, CheckResult, Kernel, Source
 from rlmath.leaf.protocol import LeafProver
 from rlmath.leaves import LeafRun
 from rlmath.plan import PlanFormatError, check_names, parse_plan
@@ -44,6 +44,8 @@ from rlmath.verdicts import (
 )
 
 DEFAULT_BUDGETS = Budgets()
+AUDIT_PROCESSES = ("a", "b", "c")
+"""See `AuditVerdict.timings`."""
 DEFAULT_SPECULATION = 8
 """Leaf attempts that may be begun ahead of need: enough to try all lemmas of a default budget at once."""
 
@@ -126,6 +128,7 @@ class _Episode:
             leaf_attempts_used=self.account.attempts_used if self.account else 0,
             plan_stats=plan_stats(self.plan, self.goal) if self.plan else {},
             axioms=verdict.axioms if isinstance(verdict, Accepted) else None,
+            audit_constants=verdict.constants if isinstance(verdict, Accepted) else None,
             artifact=self.artifact,
             kernel=self.kernel.identity,
             attempts_speculated=self.account.attempts_speculated if self.account else 0,
@@ -206,11 +209,11 @@ class _Episode:
         return proofs.texts if account.status is None else Failure("leaves", account.status, account.detail)
 
     async def _final(self, source: Source, *, lemmas: bool) -> Failure | Accepted:
-        """The composed theorem's check. Only this function's `Accepted` becomes `verified`."""
+        """The composed theorem's check and audit. Only this function's `Accepted` becomes `verified`."""
         self.artifact = source.command
         with self._timed("kernel"):
-            result = await self._check(source)
-        verdict = final_verdict(self.goal, source, result, lemmas=lemmas)
+            certificate = await self._certify(source)
+        verdict = final_verdict(self.goal, source, certificate, lemmas=lemmas)
         if isinstance(verdict, Accepted):
             self.notes["audit"] = f"axioms: {', '.join(verdict.axioms)}" if verdict.axioms else "no axioms"
         return verdict
@@ -218,12 +221,29 @@ class _Episode:
     async def _check(self, source: Source) -> CheckResult:
         """Ask the kernel. Raises InputError when the goal's context is at fault, whatever the check was about."""
         result = await self.kernel.check(source, timeout_s=self.budgets.verify_timeout_s)
+        self._take_note(result)
+        return result
+
+    async def _certify(self, source: Source) -> Certificate:
+        """Ask the kernel for the last word. Raises InputError when the goal is at fault."""
+        reference = lean.goal_check(self.goal)
+        try:
+            certificate = await self.kernel.certify(source, reference, timeout_s=self.budgets.verify_timeout_s)
+        except InputError as error:
+            raise InputError(f"goal {self.goal.id}: {error.field}", one_line(error.problem)) from None
+        self._take_note(certificate.check)
+        if certificate.audit is not None:
+            for process in AUDIT_PROCESSES:
+                self.check_seconds[f"audit_{process}_s"] = certificate.audit.timings.get(process, 0.0)
+        return certificate
+
+    def _take_note(self, result: CheckResult) -> None:
+        """Raises InputError when the goal's context is at fault."""
         if result.context_error is not None:
             raise InputError(f"goal {self.goal.id}: context", one_line(result.context_error))
         for part, seconds in result.timings.items():
             key = f"checks_{part}_s"
             self.check_seconds[key] = self.check_seconds.get(key, 0.0) + seconds
-        return result
 
     def _tag(self, kind: str, *texts: str) -> str:
         """Nothing that the policy can guess, and equal for equal checks under one key."""

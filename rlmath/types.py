@@ -178,13 +178,16 @@ class EpisodeResult:
     """Shape of the plan (`rlmath.detectors`): keys start with `plan_`. Empty when nothing parsed."""
     axioms: tuple[str, ...] | None = None
     """Axioms the accepted theorem rests on; None unless verified."""
+    audit_constants: int | None = None
+    """How many constants of the accepted theorem a clean process sent through the kernel again; None unless verified."""
     artifact: str | None = None
     """The composed theorem that was judged last. Holds proof text: never to be shown to a policy."""
     kernel: KernelIdentity | None = None
     attempts_speculated: int = field(default=0, compare=False)
     """Leaf attempts begun ahead of need and not charged."""
     timings: dict[str, float] = field(default_factory=dict, compare=False)
-    """Seconds by stage, and `total_s`."""
+    """Seconds by stage, and `total_s`. Of the audit: `audit_a_s` the submission's process, `audit_b_s` the judge's,
+    `audit_c_s` the reference's (0 when it was known)."""
 
     @property
     def reward(self) -> float | None:

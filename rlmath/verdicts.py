@@ -1,16 +1,19 @@
 """What a check's outcome means at each stage. Pure: kernel reports in, failures out; the one place that judges them.
 
 In all of them: an error, a sorry beyond the one that is meant, a timeout, a crash, a refusal of the parser gate, or an
-axioms line that is missing, not believable or names an axiom outside the whitelist is a failure; a warning is not.
+axioms line that is missing, not believable or names an axiom outside the whitelist is a failure; a warning is not. What
+the submission's own process says is good enough to refuse it, and to try leaves with; `verified` takes the audit's
+word.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.explain import explain_gate, explain_message, one_line
-from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.protocol import AuditRule, Certificate, CheckResult, Source
 from rlmath.sanitize import AXIOM_WHITELIST, parse_axioms
 from rlmath.source import ASSEMBLY, GOAL, lemma_label, proof_label
 from rlmath.types import GoalSpec, Lemma, StageReport, StageStatus, Status
@@ -36,6 +39,21 @@ class Accepted:
     """The composed theorem stands, and rests on these axioms."""
 
     axioms: tuple[str, ...]
+    constants: int
+    """How many constants the audit sent through the kernel again."""
+
+
+AUDIT_STATUS: Final[dict[AuditRule, tuple[str, Status]]] = {
+    "statement": ("audit", Status.SANITIZER_REJECTED),
+    "declarations": ("audit", Status.SANITIZER_REJECTED),
+    "axioms": ("audit", Status.SANITIZER_REJECTED),
+    "artifact": ("kernel", Status.COMPOSE_FAILED),
+    "kernel": ("kernel", Status.COMPOSE_FAILED),
+    "resources": ("kernel", Status.COMPOSE_FAILED),
+}
+"""Stage and status of a refusal by the audit. Another theorem, a declaration or an axiom too many is what the sanitizer
+is there for. A theorem that Lean took and the clean kernel does not take is `compose_failed`, rare and always worth a
+look, whether the plan has lemmas or not."""
 
 
 def goal_problem(goal: GoalSpec, source: Source, result: CheckResult) -> InputError | None:
@@ -95,12 +113,13 @@ def unparsed(result: CheckResult) -> bool:
     return result.gate is not None and not result.gate.ok and result.gate.rule == "part"
 
 
-def final_verdict(goal: GoalSpec, source: Source, result: CheckResult, *, lemmas: bool) -> Failure | Accepted:
+def final_verdict(goal: GoalSpec, source: Source, certificate: Certificate, *, lemmas: bool) -> Failure | Accepted:
     """The judgement of the composed theorem. This alone makes a completion `verified`.
 
     Without lemmas it is also the plan's check: what the assembly gets wrong is `plan_invalid`.
     """
     label = "composed theorem" if lemmas else ASSEMBLY
+    result = certificate.check
     if refused := _refused(source, result, name=goal.name):
         if lemmas:
             return _gate_failure(refused, "compose", Status.COMPOSE_FAILED)
@@ -109,10 +128,13 @@ def final_verdict(goal: GoalSpec, source: Source, result: CheckResult, *, lemmas
         if lemmas:
             return Failure("kernel", Status.COMPOSE_FAILED, trouble)
         return Failure("plan", Status.PLAN_INVALID, trouble)
-    verdict = _axioms(source, result)
-    if isinstance(verdict, str):
-        return Failure("audit", Status.SANITIZER_REJECTED, f"{label}: {verdict}")
-    return Accepted(verdict)
+    audit = certificate.audit
+    if audit is None or audit.rule == "reference":
+        raise KernelUnavailable("the kernel gave no audit of a theorem; it cannot score plans")
+    if audit.rule is not None or not audit.accepted:
+        stage, status = AUDIT_STATUS[audit.rule or "artifact"]
+        return Failure(stage, status, one_line(f"{label}: the audit refused it: {audit.reason}"))
+    return Accepted(audit.axioms, audit.constants)
 
 
 def stage_reports(failure: Failure | None, notes: dict[str, str], *, lemmas: bool) -> tuple[StageReport, ...]:

@@ -20,7 +20,13 @@ class Case:
     completion: str
     leaf: dict[str, str]
     """Recorded proofs by lemma name, as untrusted as the plan."""
+    kind: str
+    """Its class of attack, or `honest`."""
     expect: frozenset[str]
+    must_not_be: str | None
+    """A status that would be a disaster, or None."""
+    after: tuple[str, ...]
+    """Cases to be scored first, on the same scorer."""
     word_list: bool
     """Whether a plain list of banned words catches it (or, for an honest case, hits it by mistake)."""
 
@@ -40,6 +46,9 @@ def load_cases() -> dict[str, Case]:
             goal=GoalSpec(**row["goal"]),
             completion=completion,
             leaf=row["leaf"],
+            kind=row["class"],
+            must_not_be=row["must_not_be"],
+            after=tuple(row.get("after", ())),
             expect=frozenset([expect] if isinstance(expect, str) else expect),
             word_list=row["observed"].get("caught_by", {}).get("seed_word_list", False),
         )

@@ -13,7 +13,7 @@ from rlmath.episode import run_episode
 from rlmath.errors import InputError, KernelUnavailable, LeafUnavailable
 from rlmath.goals import GoalsSeen
 from rlmath.kernel.embedded import EmbeddedKernel
-from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.protocol import Certificate, CheckResult, Source
 from rlmath.leaf.protocol import LeafAttempt, LeafTask
 from rlmath.leaf.recorded import RecordedProver
 from rlmath.types import (
@@ -67,6 +67,17 @@ class Watched:
                 await asyncio.sleep(0.002)
                 raise KernelUnavailable("lost")
             return await self.kernel.check(source, timeout_s=timeout_s)
+        finally:
+            self.running -= 1
+
+    async def certify(self, source: Source, reference: Source, *, timeout_s: float) -> Certificate:
+        self.sources.append(source)
+        self.running += 1
+        try:
+            if len(self.sources) in self.fail:
+                await asyncio.sleep(0.002)
+                raise KernelUnavailable("lost")
+            return await self.kernel.certify(source, reference, timeout_s=timeout_s)
         finally:
             self.running -= 1
 
@@ -480,3 +491,20 @@ async def test_a_cancelled_episode_leaves_nothing_running(kernel: EmbeddedKernel
     assert watched.running == 0
     assert asyncio.all_tasks() <= before
     assert kernel.stats().in_flight == 0
+
+
+@pytest.mark.parametrize("completion", [plan("exact cheat.elim"), plan("exact h", "h : False")])
+async def test_an_axiom_in_the_goals_context_is_its_authors_to_mend(kernel: EmbeddedKernel, completion: str) -> None:
+    goal = GoalSpec("g", "1 = 2", "g1", "axiom cheat : False")
+    with pytest.raises(InputError, match="axiom cheat") as caught:
+        await episode(kernel, goal, completion, {"h": "exact cheat"})
+    assert caught.value.field == "goal g: context"
+
+
+async def test_the_last_word_is_the_audits(kernel: EmbeddedKernel) -> None:
+    result = await episode(kernel, BOTH, PLAN, LEAVES)
+    assert result.audit_constants is not None
+    assert result.audit_constants >= 1
+    assert result.timings["audit_a_s"] > 0
+    assert result.timings["audit_b_s"] > 0
+    assert "audit_c_s" in result.timings

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rlmath.episode import run_episode
 from rlmath.errors import KernelUnavailable, LeafUnavailable, Unavailable
 from rlmath.kernel.embedded import EmbeddedKernel
-from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.protocol import Certificate, CheckResult, Source
 from rlmath.leaf.protocol import LeafAttempt, LeafTask
 from rlmath.leaf.recorded import RecordedProver
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, KernelIdentity, LemmaStatus, Status
@@ -65,6 +65,7 @@ class LateKernel:
 
     kernel: EmbeddedKernel
     answers: dict[Source, CheckResult]
+    certificates: dict[Source, Certificate]
     delays: Delays
 
     @property
@@ -78,6 +79,16 @@ class LateKernel:
             if source not in self.answers:
                 self.answers[source] = await self.kernel.check(source, timeout_s=timeout_s)
             return self.answers[source]
+        finally:
+            self.delays.running -= 1
+
+    async def certify(self, source: Source, reference: Source, *, timeout_s: float) -> Certificate:
+        self.delays.running += 1
+        try:
+            await self.delays.pass_(KernelUnavailable("lost"))
+            if source not in self.certificates:
+                self.certificates[source] = await self.kernel.certify(source, reference, timeout_s=timeout_s)
+            return self.certificates[source]
         finally:
             self.delays.running -= 1
 
@@ -127,6 +138,7 @@ budget = st.builds(
     verify_timeout_s=st.just(30.0),
 )
 ANSWERS: dict[Source, CheckResult] = {}
+CERTIFICATES: dict[Source, Certificate] = {}
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -157,7 +169,7 @@ async def test_a_parallel_run_equals_the_sequential_one(
         result = await run_episode(
             goal,
             completion,
-            kernel=LateKernel(kernel, ANSWERS, delays),
+            kernel=LateKernel(kernel, ANSWERS, CERTIFICATES, delays),
             leaf=prover,
             budgets=budgets,
             parallel=parallel,

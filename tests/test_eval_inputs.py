@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlmath.errors import InputError
@@ -110,6 +110,7 @@ def test_completions_keep_their_text_and_recorded_proofs(tmp_path: Path) -> None
     assert second.leaf is None
 
 
+@settings(deadline=None)
 @given(text=st.text())
 def test_any_text_that_json_can_carry_comes_back_whole(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("inputs") / "completions.jsonl"

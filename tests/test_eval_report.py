@@ -6,7 +6,7 @@ import io
 import itertools
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -74,6 +74,7 @@ def test_goals_attempts_and_kernels() -> None:
     assert "more than one kernel" in printed(rows)
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(Status), st.sampled_from("abc"), st.integers(0, 9)), max_size=6), st.randoms()
 )

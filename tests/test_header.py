@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlmath.header import Import, split_header
@@ -37,6 +37,7 @@ words = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(words, max_size=20).map("".join))
 def test_the_body_is_the_text_with_a_blank_header(text: str) -> None:
     body = split_header(text).body

@@ -63,7 +63,7 @@ def test_the_composed_theorem_to_the_letter() -> None:
         "  ) (_hole_4\n"
         "  )"
     )
-    assert (source.declaration, source.axioms, source.context) == ("add_zero", True, GOAL.context)
+    assert (source.declaration, source.axioms, source.context) == ("add_zero", False, GOAL.context)
 
 
 def test_without_lemmas_the_assembly_is_the_whole_proof() -> None:
@@ -101,7 +101,7 @@ def test_the_checks_to_the_letter() -> None:
         (
             compose(GOAL, PLAN, {"h1": ("rfl", "tactics"), "h2": ("rfl", "tactics")}),
             "add_zero",
-            True,
+            False,
             ["assembly", "lemma h1", "lemma h2", "proof of h1", "proof of h2"],
         ),
     ],
@@ -110,6 +110,7 @@ def test_what_each_source_declares(source: Source, declaration: str, axioms: boo
     assert (source.declaration, source.axioms) == (declaration, axioms)
     assert [part.label for part in source.parts] == labels
     assert source.context == GOAL.context
+    assert source.reference == (labels == ["goal"])
 
 
 def test_a_trusted_file_has_no_gate() -> None:

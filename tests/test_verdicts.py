@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from rlmath.errors import KernelUnavailable
-from rlmath.kernel.protocol import CheckResult, GateVerdict, Message
+from rlmath.kernel.protocol import AuditRule, AuditVerdict, Certificate, CheckResult, GateVerdict, Message
 from rlmath.source import compose, goal_check, leaf_check, plan_check, statement_check
 from rlmath.types import GoalSpec, Lemma, Plan, StageStatus, Status
 from rlmath.verdicts import (
@@ -40,9 +41,39 @@ DENIED = GateVerdict(False, "denied", "assembly", "Lean.Parser.Tactic.runTac: ru
 TREE = GateVerdict(False, "tree", "assembly", "not what it is alone")
 
 
-def test_a_clean_report_of_the_composed_theorem_is_accepted_with_its_axioms() -> None:
-    assert final_verdict(GOAL, COMPOSED, GOOD, lemmas=True) == Accepted(("propext", "Quot.sound"))
-    assert final_verdict(GOAL, ALONE, GOOD, lemmas=False) == Accepted(("propext", "Quot.sound"))
+ACCEPTED = AuditVerdict(True, axioms=("Quot.sound", "propext"), constants=3)
+
+
+def test_a_clean_report_of_the_composed_theorem_is_accepted_on_the_audits_word() -> None:
+    certificate = Certificate(replace(GOOD, axioms_line=None), ACCEPTED)
+    assert final_verdict(GOAL, COMPOSED, certificate, lemmas=True) == Accepted(("Quot.sound", "propext"), 3)
+    assert final_verdict(GOAL, ALONE, certificate, lemmas=False) == Accepted(("Quot.sound", "propext"), 3)
+
+
+@pytest.mark.parametrize("lemmas", [True, False])
+@pytest.mark.parametrize("rule", get_args(AuditRule))
+def test_what_the_audit_refuses_is_never_accepted(rule: AuditRule, lemmas: bool) -> None:
+    certificate = Certificate(GOOD, AuditVerdict(False, rule, "no\nway"))
+    source = COMPOSED if lemmas else ALONE
+    if rule == "reference":
+        with pytest.raises(KernelUnavailable):
+            final_verdict(GOAL, source, certificate, lemmas=lemmas)
+        return
+    failure = final_verdict(GOAL, source, certificate, lemmas=lemmas)
+    assert isinstance(failure, Failure)
+    kernels = rule in ("artifact", "kernel", "resources")
+    assert failure.stage == ("kernel" if kernels else "audit")
+    assert failure.status is (Status.COMPOSE_FAILED if kernels else Status.SANITIZER_REJECTED)
+    assert failure.detail.endswith("the audit refused it: no way")
+
+
+def test_without_an_audit_there_is_no_verdict() -> None:
+    with pytest.raises(KernelUnavailable):
+        final_verdict(GOAL, COMPOSED, Certificate(GOOD, None), lemmas=True)
+    with pytest.raises(KernelUnavailable):
+        final_verdict(GOAL, ALONE, Certificate(GOOD, None), lemmas=False)
+    refused = final_verdict(GOAL, ALONE, Certificate(GOOD, AuditVerdict(False)), lemmas=False)
+    assert isinstance(refused, Failure)
 
 
 @pytest.mark.parametrize(
@@ -57,36 +88,16 @@ def test_a_clean_report_of_the_composed_theorem_is_accepted_with_its_axioms() ->
         (replace(GOOD, timed_out=True, gate=None), "kernel", Status.COMPOSE_FAILED, ("plan", Status.PLAN_INVALID)),
         (replace(GOOD, crashed="PANIC"), "kernel", Status.COMPOSE_FAILED, ("plan", Status.PLAN_INVALID)),
         (replace(GOOD, crashed="memory", gate=None), "kernel", Status.COMPOSE_FAILED, ("plan", Status.PLAN_INVALID)),
-        (replace(GOOD, axioms_line=None), "audit", Status.SANITIZER_REJECTED, None),
-        (replace(GOOD, axioms_line=""), "audit", Status.SANITIZER_REJECTED, None),
-        (
-            replace(GOOD, axioms_line="'my_goal' depends on axioms: [propext, sorryAx]"),
-            "audit",
-            Status.SANITIZER_REJECTED,
-            None,
-        ),
-        (
-            replace(GOOD, axioms_line="'Shadow.my_goal' does not depend on any axioms"),
-            "audit",
-            Status.SANITIZER_REJECTED,
-            None,
-        ),
-        (
-            replace(GOOD, axioms_line="'my_goal' depends on axioms: [Evil.propext]"),
-            "audit",
-            Status.SANITIZER_REJECTED,
-            None,
-        ),
     ],
 )
 def test_anything_amiss_is_never_accepted(
     spoilt: CheckResult, stage: str, status: Status, alone: tuple[str, Status] | None
 ) -> None:
-    composed = final_verdict(GOAL, COMPOSED, spoilt, lemmas=True)
+    composed = final_verdict(GOAL, COMPOSED, Certificate(spoilt, ACCEPTED), lemmas=True)
     assert isinstance(composed, Failure)
     assert (composed.stage, composed.status) == (stage, status)
     assert composed.detail
-    whole = final_verdict(GOAL, ALONE, spoilt, lemmas=False)
+    whole = final_verdict(GOAL, ALONE, Certificate(spoilt, ACCEPTED), lemmas=False)
     assert isinstance(whole, Failure)
     assert (whole.stage, whole.status) == (alone or (stage, status))
 
@@ -94,7 +105,7 @@ def test_anything_amiss_is_never_accepted(
 def test_a_kernel_without_a_gate_gives_no_verdict_at_all() -> None:
     ungated = replace(GOOD, gate=None)
     with pytest.raises(KernelUnavailable):
-        final_verdict(GOAL, COMPOSED, ungated, lemmas=True)
+        final_verdict(GOAL, COMPOSED, Certificate(ungated, ACCEPTED), lemmas=True)
     with pytest.raises(KernelUnavailable):
         statement_failure(LEMMA, statement_check(GOAL, LEMMA, "t"), ungated)
     with pytest.raises(KernelUnavailable):

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import pytest
 import ray
-from cluster_helpers import children, expected, requests, until
+from cluster_helpers import alive, children, expected, requests, until
 
 from cluster.local import LocalCluster
 from rlmath.render import ScoredResult
+from rlmath.types import Status
 
 pytestmark = pytest.mark.cluster
 
@@ -19,6 +20,7 @@ COUNT = 40
 TIMEOUT_S = 5.0
 """Of a check. A kernel that answers nothing is found out when the longest that may be ahead of a check has passed too.
 """
+UNAUDITED = {Status.STATEMENT_ILL_FORMED, Status.LEAF_FAILED}
 AFTER = 8
 """The fault comes after so many answers."""
 
@@ -40,10 +42,6 @@ def kill_image(cluster: LocalCluster) -> None:
     os.kill(image_pid(cluster), signal.SIGKILL)
 
 
-def freeze_image(cluster: LocalCluster) -> None:
-    os.kill(image_pid(cluster), signal.SIGSTOP)
-
-
 def kill_children(cluster: LocalCluster) -> None:
     """All of them, so that the busy ones are among them."""
     killed = children(image_pid(cluster))
@@ -61,7 +59,7 @@ def kill_scheduler(cluster: LocalCluster) -> None:
 def run(cluster: LocalCluster, prefix: str, fault: Callable[[LocalCluster], None] | None) -> dict[str, ScoredResult]:
     """Results by number, with the fault in the middle."""
     results: dict[str, ScoredResult] = {}
-    for request, result in cluster.score_many(requests(prefix, COUNT, TIMEOUT_S), max_in_flight=16):
+    for request, result in cluster.score_many(requests(prefix, COUNT), max_in_flight=16):
         assert result.status is expected(request), str(result)
         results[request.request_id.rsplit("-", 1)[1]] = result
         if len(results) == AFTER and fault is not None:
@@ -74,7 +72,7 @@ def undisturbed(cluster: LocalCluster) -> dict[str, ScoredResult]:
     return run(cluster, "undisturbed", None)
 
 
-@pytest.mark.parametrize("fault", [kill_worker, kill_image, kill_children, freeze_image, kill_scheduler])
+@pytest.mark.parametrize("fault", [kill_worker, kill_image, kill_children, kill_scheduler])
 def test_a_fault_loses_nothing_and_changes_no_verdict(
     cluster: LocalCluster, undisturbed: dict[str, ScoredResult], fault: Callable[[LocalCluster], None]
 ) -> None:
@@ -91,3 +89,19 @@ def test_a_fault_loses_nothing_and_changes_no_verdict(
     if fault is kill_worker:
         assert status["workers"][0]["starts"] > 1
         assert status["retries"] > 0
+
+
+@pytest.mark.slow
+def test_a_kernel_that_answers_nothing_is_replaced(cluster: LocalCluster) -> None:
+    image = image_pid(cluster)
+    # None of these is audited, so that little time may pass before it is clear that nothing will come.
+    asked = [r for r in requests("frozen", COUNT, verify_timeout_s=4.0) if expected(r) in UNAUDITED]
+    results = []
+    for request, result in cluster.score_many(asked, max_in_flight=8):
+        assert result.status is expected(request), str(result)
+        results.append(result)
+        if len(results) == AFTER:
+            os.kill(image, signal.SIGSTOP)
+    assert len(results) == len(asked)
+    assert image_pid(cluster) != image
+    assert not alive(image)

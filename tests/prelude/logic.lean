@@ -141,3 +141,5 @@ theorem sum_disjoint (a b : Nat) : (Sum.inl a : Sum Nat Nat) ≠ Sum.inr b := by
 theorem subtype_ext (a b : { n : Nat // 2 < n }) (h : a.val = b.val) : a = b := Subtype.ext h
 
 theorem unit_unique (a b : Unit) : a = b := rfl
+
+theorem ac_rfl_idempotent (p q r : Prop) : (p ∧ q ∧ r ∧ p) = (r ∧ q ∧ p) := by ac_rfl

@@ -220,7 +220,9 @@ theorem evenBool_spec (n : Nat) : evenBool n = (n % 2 == 0) := by
   fun_induction evenBool n with
   | case1 => rfl
   | case2 => rfl
-  | case3 n ih => rw [ih]; simp
+  | case3 n ih =>
+    have : (n + 2) % 2 = n % 2 := by omega
+    rw [ih, ← this]
 
 def binarySearch (a : Nat → Nat) (x lo hi : Nat) : Nat :=
   if lo < hi then

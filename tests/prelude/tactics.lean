@@ -312,6 +312,8 @@ theorem rfl_tactic (n : Nat) : n + 2 = Nat.succ (Nat.succ n) := by rfl
 
 theorem ac_rfl_nat (a b c : Nat) : a + b + c = c + b + a := by ac_rfl
 
+theorem ac_rfl_neutral (a b : Nat) : a + 0 + b = b + a := by ac_rfl
+
 theorem ac_rfl_int (a b c : Int) : a * (b * c) = c * b * a := by ac_rfl
 
 theorem congr_used (f : Nat → Nat) (a b : Nat) (h : a = b) : f a = f b := by congr

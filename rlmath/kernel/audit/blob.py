@@ -93,7 +93,7 @@ _LEVEL_FIELDS: Final = {SUCC: 1, MAX: 2, IMAX: 2, PARAM: 1}
 
 @dataclass(frozen=True)
 class Constant:
-    """One new constant, as far as the kernel needs to be told of it. Names, types and values are numbers of `Tables`."""
+    """One new constant, as far as the kernel needs to be told of it. Names and terms are numbers of `Tables`."""
 
     kind: int
     name: int

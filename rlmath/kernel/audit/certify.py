@@ -10,7 +10,8 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from rlmath.errors import InputError
-from rlmath.kernel.audit.judge import read_reference
+from rlmath.kernel.audit.blob import decode
+from rlmath.kernel.audit.judge import new_axiom
 from rlmath.kernel.audit.tables import Refused, Tables
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.outcome import export_of, result_of, verdict_of
@@ -67,8 +68,7 @@ class Auditor:
     async def reference(self, source: Source, job: bytes, timeout_s: float) -> tuple[CheckResult, bytes | None]:
         """A reference's check and, if it stands, its export; from memory if it was asked for before.
 
-        What the export itself shows to be wrong with the goal (an axiom in its context, another name than the one that
-        was asked for) is the result's `context_error`.
+        An axiom that the context declares is the result's `context_error`.
         """
         if (known := self.references.find(source)) is not None:
             return known
@@ -81,9 +81,11 @@ class Auditor:
             export = export_of(outcome)
             if not _stands(result) or export is None:
                 return result, None
-            if (problem := _problem(source, export)) is not None:
+            if (axiom := _new_axiom(export)) is not None:
+                problem = f"declares the axiom {axiom}; a verdict may rest on none but {', '.join(ALLOWED)}"
                 return replace(result, context_error=problem), None
-            self.references.keep(source, result, export)
+            # Whoever asks again waits for nothing.
+            self.references.keep(source, replace(result, elapsed_s=0.0, timings={}), export)
             return result, export
 
     async def certify(
@@ -112,7 +114,8 @@ class Auditor:
         return Certificate(check, replace(verdict, timings=timings | verdict.timings))
 
     async def judge(self, trial: Trial, check: CheckResult) -> AuditVerdict:
-        """Have a judge look at an export, which came with `check`. Raises `InputError` when the reference is at fault."""
+        """Have a judge look at an export, which came with `check`. Raises `InputError` when the reference is at
+        fault."""
         # The kernel did all that it has to do again within the check's own time.
         seconds = self.limits.judge_seconds + check.elapsed_s
         outcome = await self.submit(JobKind.JUDGE, encode_trial(trial), seconds)
@@ -127,13 +130,14 @@ def _stands(result: CheckResult) -> bool:
     return gate_passed and not (result.errors or result.context_error or result.timed_out or result.crashed)
 
 
-def _problem(source: Source, export: bytes) -> str | None:
+def _new_axiom(export: bytes) -> str | None:
+    """An axiom that a reference's own process says it declares. What it does not say, the judge will."""
     tables = Tables()
     try:
-        read_reference(tables, tables.name(source.declaration or ""), export)
-    except Refused as refusal:
-        return refusal.reason
-    return None
+        axiom = new_axiom(decode(export, tables))
+    except Refused:
+        return None
+    return None if axiom is None else tables.show_name(axiom)
 
 
 def _complaint(result: CheckResult) -> str:

@@ -38,7 +38,17 @@ MAX_RECURSION: Final = 1 << 20
 """The kernel's own limit on depth; its stack comes first."""
 
 KERNEL_NAMES: Final = (
-    *("Nat", "Nat.zero", "Nat.succ", "String", "String.ofList", "String.mk", "String.ofByteArray", "Char", "Char.ofNat"),
+    *(
+        "Nat",
+        "Nat.zero",
+        "Nat.succ",
+        "String",
+        "String.ofList",
+        "String.mk",
+        "String.ofByteArray",
+        "Char",
+        "Char.ofNat",
+    ),
     *("List", "List.nil", "List.cons", "Bool", "Bool.true", "Bool.false", "Eq", "Eq.refl"),
     *("Quot", "Quot.mk", "Quot.lift", "Quot.ind", "eagerReduce", "Lean.reduceBool", "Lean.reduceNat"),
     *("Nat.add", "Nat.sub", "Nat.mul", "Nat.div", "Nat.mod", "Nat.gcd", "Nat.beq", "Nat.ble", "Nat.pow", "Nat.log2"),
@@ -103,13 +113,17 @@ def read_reference(tables: Tables, goal: int, reference: bytes) -> Module:
         module = decode(reference, tables)
     except Refused as refusal:
         raise Refused("reference", refusal.reason) from None
+    if (axiom := new_axiom(module)) is not None:
+        raise Refused("reference", f"its context declares the axiom {tables.show_name(axiom)}")
     theorem = module.constants.get(goal)
     if theorem is None or theorem.kind != THEOREM:
         raise Refused("reference", f"it declares no theorem {tables.show_name(goal)}")
-    for constant in module.constants.values():
-        if constant.kind == AXIOM:
-            raise Refused("reference", f"its context declares the axiom {tables.show_name(constant.name)}")
     return module
+
+
+def new_axiom(module: Module) -> int | None:
+    """The name of an axiom among the constants. None may be there: those that a theorem may rest on are imported."""
+    return next((name for name, constant in module.constants.items() if constant.kind == AXIOM), None)
 
 
 def compare(tables: Tables, goal: int, wanted: Module, found: Module) -> None:

@@ -194,9 +194,7 @@ class Terms:
         return self.constructor(_BLOCK, [levels, self.natural(first.parameters), self.list(block)], b"\0")
 
     def _signature(self, constant: Constant) -> Obj:
-        return self.constructor(
-            0, [self.name(constant.name), self._level_names(constant), self._exprs[constant.type]]
-        )
+        return self.constructor(0, [self.name(constant.name), self._level_names(constant), self._exprs[constant.type]])
 
     def _level_names(self, constant: Constant) -> Obj:
         return self.list([self.name(level) for level in constant.levels])

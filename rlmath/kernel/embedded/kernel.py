@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from rlmath.errors import InputError, KernelUnavailable
+from rlmath.kernel.audit.attacks import run_attacks
 from rlmath.kernel.audit.certify import Auditor, References
 from rlmath.kernel.embedded.build import Prelude, ensure_prelude
 from rlmath.kernel.embedded.limits import Limits
@@ -228,6 +229,7 @@ class EmbeddedKernel:
         self._images += 1
         try:
             await run_self_test(lambda source, seconds: self._check_on(link, source, encode_source(source), seconds))
+            await run_attacks(Auditor(link.submit, self._limits, References()))
         except BaseException:
             await link.close()
             raise

@@ -1,5 +1,5 @@
 prelude
-import Prelude.LibraryIndex
+import Prelude.LibraryInt
 set_option autoImplicit false
 set_option linter.unusedVariables false
 set_option genSizeOf false
@@ -56,6 +56,7 @@ def dropNeutrals : List Nat → List Nat
 def orFirst (x : Nat) : List Nat → List Nat
   | [] => [x]
   | y :: ys => y :: ys
+/-- All but the neutral elements; of neutral ones alone, the first. -/
 def removeNeutrals : List Nat → List Nat
   | [] => []
   | x :: xs => orFirst x (dropNeutrals ctx (x :: xs))
@@ -84,7 +85,6 @@ def sameList : List Nat → List Nat → Bool
   | [], [] => true
   | x :: xs, y :: ys => Nat.beq x y && sameList xs ys
   | _, _ => false
-instance : BEq (List Nat) := ⟨sameList⟩
 theorem eq_of_sameList : {xs ys : List Nat} → sameList xs ys = true → xs = ys
   | [], [], _ => rfl
   | x :: xs, y :: ys, h => by
@@ -105,7 +105,11 @@ theorem evalList_append {xs ys : List Nat} (hx : xs ≠ []) (hy : ys ≠ []) : e
       rw [ih (fun h => nomatch h), ctx.assoc.assoc]
 theorem Expr.toList_ne_nil : (e : Expr) → e.toList ≠ []
   | .var x => fun h => nomatch h
-  | .op l r => fun h => l.toList_ne_nil (List.append_eq_nil_iff.1 h).1
+  | .op l r => fun h => by
+    have h : l.toList ++ r.toList = [] := h
+    cases hl : l.toList with
+    | nil => exact l.toList_ne_nil hl
+    | cons x xs => rw [hl] at h; nomatch h
 theorem evalList_toList : (e : Expr) → evalList ctx e.toList = eval α ctx e
   | .var x => rfl
   | .op l r => by
@@ -135,7 +139,7 @@ theorem dropNeutrals_spec (x : Nat) (xs : List Nat) :
   | nil =>
     cases h : ctx.isNeutral x with
     | true => exact .inl ⟨pos h, neutral_of_isNeutral ctx h, neutral_of_isNeutral ctx h⟩
-    | false => rw [neg h]; exact .inr ⟨List.cons_ne_nil _ _, rfl⟩
+    | false => rw [neg h]; exact .inr ⟨fun k => (nomatch k), rfl⟩
   | cons y ys ih =>
     have e : evalList ctx (x :: y :: ys) = ctx.op (ctx.value x) (evalList ctx (y :: ys)) := rfl
     cases h : ctx.isNeutral x with
@@ -145,23 +149,23 @@ theorem dropNeutrals_spec (x : Nat) (xs : List Nat) :
       exact (ih y).imp (fun k => ⟨k.1, k.2.1, n⟩) id
     | false =>
       rw [neg h, e]
-      refine .inr ⟨List.cons_ne_nil _ _, ?_⟩
+      refine .inr ⟨fun k => (nomatch k), ?_⟩
       cases ih y with
       | inl k => rw [k.1]; exact (k.2.1 _).2.symm
       | inr k => rw [evalList_cons ctx x k.1, k.2]
-theorem evalList_removeNeutrals {xs : List Nat} (h : xs ≠ []) : evalList ctx (removeNeutrals ctx xs) = evalList ctx xs ∧ removeNeutrals ctx xs ≠ [] :=
-  by
+theorem evalList_removeNeutrals {xs : List Nat} (h : xs ≠ []) :
+    evalList ctx (removeNeutrals ctx xs) = evalList ctx xs ∧ removeNeutrals ctx xs ≠ [] := by
   cases xs with
   | nil => exact absurd rfl h
   | cons x xs =>
     show evalList ctx (orFirst x (dropNeutrals ctx (x :: xs))) = _ ∧ orFirst x (dropNeutrals ctx (x :: xs)) ≠ []
     cases dropNeutrals_spec ctx x xs with
-    | inl k => rw [k.1]; exact ⟨(k.2.1 _).1.symm.trans (k.2.2 _).2, List.cons_ne_nil _ _⟩
+    | inl k => rw [k.1]; exact ⟨(k.2.1 _).1.symm.trans (k.2.2 _).2, fun k => (nomatch k)⟩
     | inr k =>
       rw [← k.2]
       cases hd : dropNeutrals ctx (x :: xs) with
       | nil => exact absurd hd k.1
-      | cons y ys => exact ⟨rfl, List.cons_ne_nil _ _⟩
+      | cons y ys => exact ⟨rfl, fun k => (nomatch k)⟩
 theorem insert_ne_nil (x : Nat) (xs : List Nat) : insert x xs ≠ [] := by
   cases xs with
   | nil => exact fun h => nomatch h
@@ -191,8 +195,8 @@ theorem evalList_sort (hc : Std.Commutative ctx.op) {xs : List Nat} (h : xs ≠ 
       rw [evalList_cons ctx x k.2, k.1]; rfl
 theorem consNew_ne_nil (x : Nat) (xs : List Nat) : consNew x xs ≠ [] := by
   cases xs with
-  | nil => exact List.cons_ne_nil _ _
-  | cons y ys => rw [consNew]; cases Nat.beq x y <;> exact List.cons_ne_nil _ _
+  | nil => exact fun k => nomatch k
+  | cons y ys => rw [consNew]; cases Nat.beq x y <;> exact fun k => nomatch k
 theorem evalList_consNew (hi : Std.IdempotentOp ctx.op) (x : Nat) {xs : List Nat} (h : xs ≠ []) :
     evalList ctx (consNew x xs) = ctx.op (ctx.value x) (evalList ctx xs) := by
   cases xs with
@@ -214,21 +218,22 @@ theorem evalList_mergeIdem (hi : Std.IdempotentOp ctx.op) {xs : List Nat} (h : x
     cases xs with
     | nil => rfl
     | cons z zs =>
-      have k := ih (List.cons_ne_nil _ _)
+      have k := ih fun k => nomatch k
       exact (evalList_consNew ctx hi x k.2).trans (congrArg (ctx.op (ctx.value x)) k.1)
 theorem evalList_norm (e : Expr) : evalList ctx (norm ctx e) = eval α ctx e := by
   have h₁ := evalList_removeNeutrals ctx e.toList_ne_nil
   rw [evalList_toList] at h₁
-  have key : evalList ctx (match ctx.comm with | some _ => sort (removeNeutrals ctx e.toList) | none => removeNeutrals ctx e.toList) = eval α ctx e ∧
-      (match ctx.comm with | some _ => sort (removeNeutrals ctx e.toList) | none => removeNeutrals ctx e.toList) ≠ [] := by
-    cases ctx.comm with
-    | none => exact h₁
-    | some hc => have h₂ := evalList_sort ctx hc.down h₁.2; exact ⟨h₂.1.trans h₁.1, h₂.2⟩
   unfold norm
-  cases ctx.idem with
-  | none => exact key.1
-  | some hi => exact (evalList_mergeIdem ctx hi.down key.2).1.trans key.1
-theorem Context.eq_of_norm (ctx : Context α) (a b : Expr) (h : (norm ctx a == norm ctx b) = true) : eval α ctx a = eval α ctx b := by
+  generalize removeNeutrals ctx e.toList = xs at h₁
+  have key : ∀ ys, evalList ctx ys = eval α ctx e ∧ ys ≠ [] →
+      evalList ctx (match ctx.idem with | some _ => mergeIdem ys | none => ys) = eval α ctx e := fun ys k => by
+    cases ctx.idem with
+    | none => exact k.1
+    | some hi => exact (evalList_mergeIdem ctx hi.down k.2).1.trans k.1
+  cases ctx.comm with
+  | none => exact key xs h₁
+  | some hc => have h₂ := evalList_sort ctx hc.down h₁.2; exact key (sort xs) ⟨h₂.1.trans h₁.1, h₂.2⟩
+theorem Context.eq_of_norm (ctx : Context α) (a b : Expr) (h : sameList (norm ctx a) (norm ctx b) = true) : eval α ctx a = eval α ctx b := by
   rw [← evalList_norm, ← evalList_norm, eq_of_sameList h]
 end Lean.Data.AC
 

@@ -45,22 +45,11 @@ instance : DecidableEq String := String.decEq
 -- ===== lists =====
 namespace List
 variable {α : Type u}
-instance decidableMem [DecidableEq α] (a : α) : (l : List α) → Decidable (a ∈ l)
-  | [] => isFalse (not_mem_nil a)
-  | b :: l => if h : a = b then isTrue (h ▸ mem_cons_self) else match decidableMem a l with
-    | isTrue k => isTrue (mem_cons_of_mem b k)
-    | isFalse k => isFalse fun m => k (mem_of_ne_of_mem h m)
-instance decidableBAll (p : α → Prop) [DecidablePred p] : (l : List α) → Decidable (∀ x, x ∈ l → p x)
-  | [] => isTrue (forall_mem_nil p)
-  | a :: l => if h : p a then match decidableBAll p l with
-      | isTrue k => isTrue (forall_mem_cons.2 ⟨h, k⟩)
-      | isFalse k => isFalse fun m => k (forall_mem_cons.1 m).2
-    else isFalse fun m => h (forall_mem_cons.1 m).1
-instance decidableBEx (p : α → Prop) [DecidablePred p] : (l : List α) → Decidable (∃ x, x ∈ l ∧ p x)
-  | [] => isFalse fun ⟨_, h, _⟩ => nomatch h
-  | a :: l => if h : p a then isTrue ⟨a, mem_cons_self, h⟩ else match decidableBEx p l with
-    | isTrue k => isTrue (let ⟨x, m, k⟩ := k; ⟨x, mem_cons_of_mem a m, k⟩)
-    | isFalse k => isFalse fun ⟨x, m, hx⟩ => (mem_cons.1 m).elim (fun e => h (e ▸ hx)) fun m => k ⟨x, m, hx⟩
+instance decidableMem [DecidableEq α] (a : α) (l : List α) : Decidable (a ∈ l) := decidable_of_decidable_of_iff (elem_iff (a := a))
+instance decidableBAll (p : α → Prop) [DecidablePred p] (l : List α) : Decidable (∀ x, x ∈ l → p x) :=
+  decidable_of_decidable_of_iff (p := all l (fun x => decide (p x)) = true) (by simp only [all_eq_true, decide_eq_true_iff])
+instance decidableBEx (p : α → Prop) [DecidablePred p] (l : List α) : Decidable (∃ x, x ∈ l ∧ p x) :=
+  decidable_of_decidable_of_iff (p := any l (fun x => decide (p x)) = true) (by simp only [any_eq_true, decide_eq_true_iff])
 instance decidablePairwise {R : α → α → Prop} [DecidableRel R] : (l : List α) → Decidable (Pairwise R l)
   | [] => isTrue .nil
   | a :: l => match decidableBAll (R a) l with

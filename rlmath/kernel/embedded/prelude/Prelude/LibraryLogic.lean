@@ -251,32 +251,32 @@ end Option
 
 -- ===== Bool =====
 namespace Bool
-theorem eq_false_or_eq_true (b : Bool) : b = true ∨ b = false := by cases b <;> simp
-theorem dichotomy (b : Bool) : b = false ∨ b = true := by cases b <;> simp
-@[simp] theorem and_eq_true (a b : Bool) : ((a && b) = true) = (a = true ∧ b = true) := by cases a <;> cases b <;> decide
-@[simp] theorem or_eq_true (a b : Bool) : ((a || b) = true) = (a = true ∨ b = true) := by cases a <;> cases b <;> decide
-theorem and_eq_true_iff {a b : Bool} : (a && b) = true ↔ a = true ∧ b = true := by simp
-theorem or_eq_true_iff {a b : Bool} : (a || b) = true ↔ a = true ∨ b = true := by simp
-@[simp] theorem and_eq_false_iff {a b : Bool} : (a && b) = false ↔ a = false ∨ b = false := by cases a <;> cases b <;> decide
-@[simp] theorem or_eq_false_iff {a b : Bool} : (a || b) = false ↔ a = false ∧ b = false := by cases a <;> cases b <;> decide
-@[simp] theorem not_eq_true' (b : Bool) : ((!b) = true) = (b = false) := by cases b <;> decide
-@[simp] theorem not_eq_false' (b : Bool) : ((!b) = false) = (b = true) := by cases b <;> decide
+instance {p : Bool → Prop} [Decidable (p false)] [Decidable (p true)] : Decidable (∀ b, p b) :=
+  if h : p false ∧ p true then isTrue fun b => match b with | false => h.1 | true => h.2 else isFalse fun k => h ⟨k false, k true⟩
+instance {p : Bool → Prop} [Decidable (p false)] [Decidable (p true)] : Decidable (∃ b, p b) :=
+  if h : p false ∨ p true then isTrue (h.elim (fun k => ⟨false, k⟩) fun k => ⟨true, k⟩)
+  else isFalse fun ⟨b, k⟩ => h (match b, k with | false, k => .inl k | true, k => .inr k)
+theorem eq_false_or_eq_true (b : Bool) : b = true ∨ b = false := by revert b; decide
+theorem dichotomy (b : Bool) : b = false ∨ b = true := by revert b; decide
+@[simp] theorem and_eq_true (a b : Bool) : ((a && b) = true) = (a = true ∧ b = true) := by revert a b; decide
+@[simp] theorem or_eq_true (a b : Bool) : ((a || b) = true) = (a = true ∨ b = true) := by revert a b; decide
+theorem and_eq_true_iff {a b : Bool} : (a && b) = true ↔ a = true ∧ b = true := iff_of_eq (and_eq_true a b)
+theorem or_eq_true_iff {a b : Bool} : (a || b) = true ↔ a = true ∨ b = true := iff_of_eq (or_eq_true a b)
+@[simp] theorem and_eq_false_iff {a b : Bool} : (a && b) = false ↔ a = false ∨ b = false := by revert a b; decide
+@[simp] theorem or_eq_false_iff {a b : Bool} : (a || b) = false ↔ a = false ∧ b = false := by revert a b; decide
+@[simp] theorem not_eq_true' (b : Bool) : ((!b) = true) = (b = false) := by revert b; decide
+@[simp] theorem not_eq_false' (b : Bool) : ((!b) = false) = (b = true) := by revert b; decide
 @[simp] theorem and_self (b : Bool) : (b && b) = b := by cases b <;> rfl
 @[simp] theorem or_self (b : Bool) : (b || b) = b := by cases b <;> rfl
 theorem and_assoc (a b c : Bool) : ((a && b) && c) = (a && (b && c)) := by cases a <;> rfl
 theorem or_assoc (a b c : Bool) : ((a || b) || c) = (a || (b || c)) := by cases a <;> rfl
 @[simp] theorem not_and (a b : Bool) : (!(a && b)) = (!a || !b) := by cases a <;> rfl
 @[simp] theorem not_or (a b : Bool) : (!(a || b)) = (!a && !b) := by cases a <;> rfl
-@[simp] theorem not_eq_not {a b : Bool} : (!a) = (!b) ↔ a = b := by cases a <;> cases b <;> decide
+@[simp] theorem not_eq_not {a b : Bool} : (!a) = (!b) ↔ a = b := by revert a b; decide
 def toNat (b : Bool) : Nat := cond b 1 0
 @[simp] theorem toNat_true : toNat true = 1 := rfl
 @[simp] theorem toNat_false : toNat false = 0 := rfl
-theorem eq_iff_iff {a b : Bool} : a = b ↔ (a = true ↔ b = true) := by cases a <;> cases b <;> decide
-instance {p : Bool → Prop} [Decidable (p false)] [Decidable (p true)] : Decidable (∀ b, p b) :=
-  if h : p false ∧ p true then isTrue fun b => match b with | false => h.1 | true => h.2 else isFalse fun k => h ⟨k false, k true⟩
-instance {p : Bool → Prop} [Decidable (p false)] [Decidable (p true)] : Decidable (∃ b, p b) :=
-  if h : p false ∨ p true then isTrue (h.elim (fun k => ⟨false, k⟩) fun k => ⟨true, k⟩)
-  else isFalse fun ⟨b, k⟩ => h (match b, k with | false, k => .inl k | true, k => .inr k)
+theorem eq_iff_iff {a b : Bool} : a = b ↔ (a = true ↔ b = true) := by revert a b; decide
 end Bool
 @[simp] theorem decide_eq_false_iff_not {p : Prop} {_ : Decidable p} : decide p = false ↔ ¬p := ⟨of_decide_eq_false, decide_eq_false⟩
 theorem decide_eq_true_iff {p : Prop} [Decidable p] : decide p = true ↔ p := ⟨of_decide_eq_true, decide_eq_true⟩

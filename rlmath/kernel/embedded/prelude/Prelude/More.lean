@@ -90,7 +90,7 @@ instance instSizeOfNat : SizeOf Nat := ⟨fun n => n⟩
 @[reducible] def sizeOfWFRel {α : Sort u} [SizeOf α] : WellFoundedRelation α := measure sizeOf
 instance (priority := low) {α : Sort u} [SizeOf α] : WellFoundedRelation α := sizeOfWFRel
 @[simp] theorem sizeOf_nat (n : Nat) : sizeOf n = n := rfl
-def wfParam {α : Sort u} (a : α) : α := a
+@[implicit_reducible] def wfParam {α : Sort u} (a : α) : α := a
 
 -- ===== algebra hooks for ac_rfl =====
 namespace Std

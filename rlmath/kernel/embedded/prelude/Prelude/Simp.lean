@@ -146,7 +146,7 @@ attribute [simp] Nat.le_refl Nat.lt_irrefl Nat.succ_ne_zero Nat.le_add_right Nat
 attribute [simp] Int.add_zero Int.zero_add Int.mul_one Int.one_mul Int.mul_zero Int.zero_mul Int.sub_self Int.neg_neg Int.le_refl Int.lt_irrefl
 attribute [simp] Nat.lt_add_one Nat.zero_lt_add_one Nat.add_one_ne_zero Nat.add_left_cancel_iff Nat.add_right_cancel_iff Nat.add_le_add_iff_left
   Nat.add_le_add_iff_right Nat.add_lt_add_iff_left Nat.add_lt_add_iff_right Nat.add_sub_cancel Nat.add_sub_cancel_left Nat.zero_sub Nat.lt_one_iff
-  Nat.pos_of_lt_add_right Nat.pred_zero Nat.pred_succ Nat.max_self Nat.min_self Nat.max_zero Nat.zero_max Nat.add_eq_zero_iff Nat.add_eq_left
+  Nat.pos_of_lt_add_right Nat.succ_eq_add_one Nat.pred_zero Nat.pred_succ Nat.max_self Nat.min_self Nat.max_zero Nat.zero_max Nat.add_eq_zero_iff Nat.add_eq_left
   Nat.add_eq_right Nat.left_eq_add Nat.right_eq_add Nat.add_one_sub_one
 @[simp] theorem ite_self {α : Sort u} {c : Prop} {_ : Decidable c} (a : α) : (if c then a else a) = a := by split <;> rfl
 @[simp] theorem exists_prop {a b : Prop} : (∃ _h : a, b) ↔ a ∧ b := ⟨fun ⟨h, k⟩ => ⟨h, k⟩, fun ⟨h, k⟩ => ⟨h, k⟩⟩
@@ -165,7 +165,6 @@ attribute [simp] Nat.lt_add_one Nat.zero_lt_add_one Nat.add_one_ne_zero Nat.add_
 @[simp] theorem and_imp {a b c : Prop} : (a ∧ b → c) ↔ (a → b → c) := ⟨fun h x y => h ⟨x, y⟩, fun h ⟨x, y⟩ => h x y⟩
 @[simp] theorem gt_iff_lt {α : Type u} [LT α] {x y : α} : x > y ↔ y < x := Iff.rfl
 @[simp] theorem ge_iff_le {α : Type u} [LE α] {x y : α} : x ≥ y ↔ y ≤ x := Iff.rfl
--- In Lean's own default set these two are not simp lemmas in this form; with classical logic at hand they are what a reader expects.
 @[simp] theorem not_imp {a b : Prop} : ¬(a → b) ↔ a ∧ ¬b := Classical.not_imp
 @[simp] theorem not_forall {α : Sort u} {p : α → Prop} : (¬∀ x, p x) ↔ ∃ x, ¬p x := Classical.not_forall
 attribute [symm] Eq.symm Iff.symm HEq.symm Ne.symm

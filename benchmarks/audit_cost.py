@@ -1,0 +1,102 @@
+"""What the audit costs, beside a plain warm check of the same text on the same kernel.
+
+    python benchmarks/audit_cost.py [--rounds 15] [--checks 20]
+
+`certified` is the whole of `EmbeddedKernel.certify`: the submission's process and the judge's, the reference's bytes
+being known (as they are from a goal's second submission on). `plain` is `check` with its axioms line, which `certify`
+does without. The two take turns, so that other load on the machine falls on both; the figures to look at are the
+ratios of the medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import time
+from dataclasses import dataclass, field, replace
+
+from rlmath.kernel.embedded import EmbeddedKernel
+from rlmath.kernel.protocol import Source
+from rlmath.source import compose, goal_check
+from rlmath.types import GoalSpec, Plan
+
+TINY = GoalSpec("tiny", "∀ p q : Prop, p → q → p ∧ q", "tiny")
+LAST = GoalSpec("many", "∀ a b : Nat, a + b + 34 = b + a + 34", "t34")
+THEOREMS = 35
+MAX_RATIO = {"a tiny theorem": 2.0, f"{THEOREMS} theorems": 1.4}
+
+
+def many() -> Source:
+    """A file of 35 theorems, of which the last is the goal."""
+    proofs = ("by intro a b; rw [Nat.add_comm a b]", "by intro a b; omega", "fun a b => by simp [Nat.add_comm a b]")
+    texts = [f"theorem t{i} : ∀ a b : Nat, a + b + {i} = b + a + {i} := {proofs[i % 3]}" for i in range(THEOREMS)]
+    return Source("\n".join(texts), declaration=LAST.name, axioms=True)
+
+
+@dataclass
+class Case:
+    """One text, and what was measured of it (milliseconds)."""
+
+    name: str
+    source: Source
+    reference: Source
+    plain: list[float] = field(default_factory=list)
+    certified: list[float] = field(default_factory=list)
+    parts: dict[str, list[float]] = field(default_factory=dict)
+
+    async def measure(self, kernel: EmbeddedKernel, count: int) -> None:
+        """So many of each, in turns."""
+        for _ in range(count):
+            started = time.perf_counter()
+            result = await kernel.check(self.source, timeout_s=60)
+            self.plain.append(1e3 * (time.perf_counter() - started))
+            assert not result.errors, result
+            started = time.perf_counter()
+            certificate = await kernel.certify(replace(self.source, axioms=False), self.reference, timeout_s=60)
+            self.certified.append(1e3 * (time.perf_counter() - started))
+            assert certificate.audit is not None, certificate
+            assert certificate.audit.accepted, certificate
+            for part, seconds in certificate.audit.timings.items():
+                self.parts.setdefault(part, []).append(1e3 * seconds)
+
+    def report(self) -> bool:
+        """Print the figures; whether the target is met."""
+        print(f"{self.name}: {len(self.plain)} of each")
+        for name, values in (("plain check", self.plain), ("certified", self.certified)):
+            low, median, high = statistics.quantiles(values, n=4)
+            print(f"  {name:<12} median {median:7.2f} ms   quartiles {low:7.2f} – {high:7.2f}")
+        parts = "   ".join(f"{name} {statistics.median(values):.2f}" for name, values in self.parts.items())
+        print(f"  of which (ms): {parts}")
+        ratio = statistics.median(self.certified) / statistics.median(self.plain)
+        print(f"  ratio {ratio:.2f} (target: at most {MAX_RATIO[self.name]})")
+        return ratio <= MAX_RATIO[self.name]
+
+
+async def main(rounds: int, checks: int) -> int:
+    """Print all figures; 0 when the targets are met."""
+    tiny = replace(compose(TINY, Plan((), "exact fun _ _ hp hq => ⟨hp, hq⟩"), {}), axioms=True)
+    cases = [
+        Case("a tiny theorem", tiny, goal_check(TINY)),
+        Case(f"{THEOREMS} theorems", many(), goal_check(LAST)),
+    ]
+    async with EmbeddedKernel(slots=2) as kernel:
+        print(f"{kernel.identity}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        for case in cases:
+            await kernel.check(case.reference, timeout_s=60)
+        for _ in range(rounds):
+            await cases[0].measure(kernel, checks)
+            await cases[1].measure(kernel, max(1, checks // 10))
+    met = all([case.report() for case in cases])
+    print("targets met" if met else "TARGETS MISSED")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--checks", type=int, default=20)
+    options = parser.parse_args()
+    sys.exit(asyncio.run(main(options.rounds, options.checks)))

@@ -1,0 +1,74 @@
+"""Namespaces: what a process can see and name of the rest of the machine.
+
+Files and network are put out of sight once, in the image, whose children inherit that: the one is empty and read-only
+and the other has nothing in it, so that two children share nothing through them. A PID and an IPC namespace, which
+hold what a check makes, are made for each child. (A network namespace for each child costs more than all the others
+together, about 0.7 ms of CPU and as much again when it is taken down.)
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rlmath.kernel.embedded.system import (
+    MS_NODEV,
+    MS_NOEXEC,
+    MS_NOSUID,
+    MS_PRIVATE,
+    MS_RDONLY,
+    MS_REC,
+    MS_REMOUNT,
+    NEW_MOUNTS,
+    NEW_PID,
+    NEW_USER,
+    make_working_directory_root,
+    mount,
+    setns,
+    unshare,
+)
+
+
+def enter_user_namespace() -> None:
+    """Give this process all powers over namespaces of its own, as the user it is. Single-threaded and dumpable."""
+    uid, gid = os.geteuid(), os.getegid()
+    unshare(NEW_USER)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+
+def enter_mount_namespace() -> None:
+    """From now on this process's mounts are its own. It still sees the files of before."""
+    unshare(NEW_MOUNTS)
+    mount(None, "/", MS_REC | MS_PRIVATE)
+
+
+def leave_files() -> None:
+    """Change this process's root for an empty, read-only one. In a mount namespace of its own.
+
+    There is one file in it, a `/proc/self/maps` that holds no more than the lines about the main thread's stack: with
+    it Lean tells a stack overflow from another fault, in the image's children too, whose stack is at the same place.
+    """
+    stack = _stack_lines(Path("/proc/self/maps").read_text())
+    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    # On a directory that is always there. What it held is not needed any more.
+    mount("tmpfs", "/proc", flags, "size=16k,nr_inodes=8,mode=0755")
+    os.chdir("/proc")
+    make_working_directory_root()
+    os.makedirs("/proc/self", mode=0o755)
+    Path("/proc/self/maps").write_text(stack)
+    mount(None, "/", flags | MS_REMOUNT | MS_RDONLY)
+
+
+def isolate_next_child(own: int) -> None:
+    """The next child that this process forks is the first of a new PID namespace. `own`: this process's own."""
+    setns(own, NEW_PID)
+    unshare(NEW_PID)
+
+
+def _stack_lines(maps: str) -> str:
+    """The main thread's stack and the mapping below it, which bounds its growth."""
+    lines = maps.splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if line.rstrip().endswith("[stack]"))
+    return "".join(lines[max(at - 1, 0) : at + 1])

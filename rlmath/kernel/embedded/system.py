@@ -1,0 +1,86 @@
+"""System calls of Linux that Python 3.11 does not have, through libc. Each raises OSError when it fails."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import struct
+from typing import Final
+
+NEW_MOUNTS: Final = 0x0002_0000
+NEW_IPC: Final = 0x0800_0000
+NEW_USER: Final = 0x1000_0000
+NEW_PID: Final = 0x2000_0000
+NEW_NETWORK: Final = 0x4000_0000
+"""Kinds of namespaces, for `unshare` and `setns`."""
+
+MS_RDONLY: Final = 1
+MS_NOSUID: Final = 2
+MS_NODEV: Final = 4
+MS_NOEXEC: Final = 8
+MS_REMOUNT: Final = 32
+MS_REC: Final = 1 << 14
+MS_PRIVATE: Final = 1 << 18
+
+PR_SET_PDEATHSIG: Final = 1
+PR_SET_DUMPABLE: Final = 4
+PR_SET_SECCOMP: Final = 22
+PR_SET_NO_NEW_PRIVS: Final = 38
+
+_MNT_DETACH = 2
+_CAPABILITY_VERSION = 0x2008_0522
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+"""libc has no function for this one."""
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_NO_CAPABILITIES: Final = (
+    ctypes.create_string_buffer(struct.pack("<Ii", _CAPABILITY_VERSION, 0), 8),
+    ctypes.create_string_buffer(24),
+)
+
+
+def unshare(kinds: int) -> None:
+    """Move this process (for PID: its future children) into new namespaces."""
+    _check(_LIBC.unshare(ctypes.c_int(kinds)), "unshare")
+
+
+def setns(fd: int, kind: int) -> None:
+    """Move this process (for PID: its future children) into the namespace that `fd` stands for."""
+    _check(_LIBC.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
+
+
+def mount(kind: str | None, target: str, flags: int, options: str | None = None) -> None:
+    """Mount a new file system of that kind, or (None) change the mount that is there."""
+    source, data = (None if text is None else text.encode() for text in (kind, options))
+    _check(_LIBC.mount(source, target.encode(), source, ctypes.c_ulong(flags), data), f"mount {target}")
+
+
+def make_working_directory_root() -> None:
+    """Make the mount at the working directory the root, and let go of the old one."""
+    _check(_LIBC.syscall(ctypes.c_long(_PIVOT_ROOT[platform.machine()]), b".", b"."), "pivot_root")
+    _check(_LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount2")
+    os.chdir("/")
+
+
+def prctl(option: int, value: int, more: int = 0) -> None:
+    """See prctl(2)."""
+    _check(_LIBC.prctl(ctypes.c_int(option), ctypes.c_ulong(value), ctypes.c_ulong(more), 0, 0), f"prctl {option}")
+
+
+def drop_capabilities() -> None:
+    """Give up all capabilities for good."""
+    _check(_LIBC.capset(*_NO_CAPABILITIES), "capset")
+
+
+def exit_when_aborted() -> None:
+    """Have `abort()` end this process with exit code SIGABRT: the first process of a PID namespace does not die of
+    a signal that it sends itself."""
+    _LIBC.signal.restype = ctypes.c_void_p
+    _LIBC.signal(ctypes.c_int(6), _LIBC._exit)
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")

@@ -12,28 +12,41 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import statistics
 import sys
 import time
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.kernel.protocol import Source
-from rlmath.source import compose, goal_check
+from rlmath.plan import parse_plan
+from rlmath.source import ProofForm, compose, goal_check
 from rlmath.types import GoalSpec, Plan
 
 TINY = GoalSpec("tiny", "∀ p q : Prop, p → q → p ∧ q", "tiny")
-LAST = GoalSpec("many", "∀ a b : Nat, a + b + 34 = b + a + 34", "t34")
 THEOREMS = 35
 MAX_RATIO = {"a tiny theorem": 2.0, f"{THEOREMS} theorems": 1.4}
 
 
-def many() -> Source:
-    """A file of 35 theorems, of which the last is the goal."""
-    proofs = ("by intro a b; rw [Nat.add_comm a b]", "by intro a b; omega", "fun a b => by simp [Nat.add_comm a b]")
-    texts = [f"theorem t{i} : ∀ a b : Nat, a + b + {i} = b + a + {i} := {proofs[i % 3]}" for i in range(THEOREMS)]
-    return Source("\n".join(texts), declaration=LAST.name, axioms=True)
+def many() -> tuple[Source, GoalSpec]:
+    """A file of composed theorems of the goal bank, by their oracle plans, and the goal of the last."""
+    data = files("rlmath.data")
+    goals, oracles = (
+        [json.loads(line) for line in data.joinpath(name).read_text(encoding="utf-8").splitlines()]
+        for name in ("goals.jsonl", "oracles.jsonl")
+    )
+    by_id = {row["id"]: GoalSpec(**row) for row in goals}
+    chosen = [row for row in oracles if not by_id[row["goal_id"]].context][:THEOREMS]
+    assert len(chosen) == THEOREMS
+    commands = []
+    for row in chosen:
+        proofs: dict[str, tuple[str, ProofForm]] = {name: (text, "tactics") for name, text in row["leaf"].items()}
+        commands.append(compose(by_id[row["goal_id"]], parse_plan(row["completion"]), proofs).command)
+    goal = by_id[chosen[-1]["goal_id"]]
+    return Source("\n".join(commands), declaration=goal.name, axioms=True), goal
 
 
 @dataclass
@@ -78,9 +91,10 @@ class Case:
 async def main(rounds: int, checks: int) -> int:
     """Print all figures; 0 when the targets are met."""
     tiny = replace(compose(TINY, Plan((), "exact fun _ _ hp hq => ⟨hp, hq⟩"), {}), axioms=True)
+    file, last = many()
     cases = [
         Case("a tiny theorem", tiny, goal_check(TINY)),
-        Case(f"{THEOREMS} theorems", many(), goal_check(LAST)),
+        Case(f"{THEOREMS} theorems", file, goal_check(last)),
     ]
     async with EmbeddedKernel(slots=2) as kernel:
         print(f"{kernel.identity}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")

@@ -7,11 +7,12 @@
     requests.py     idempotent requests
     state.py        the book of checks: a pure state machine
     pool.py         its lively half: calls of workers
-    exchange.py     the worker's end of that wire
+    exchange.py     the wire between them, and the worker's end of it
     workers.py      the actors that own a warm kernel, or the clients of leaf models
     remote_kernel.py, remote_leaf.py   workers as `Kernel` and `LeafProver`
     retry.py, failures.py              what is retried, how often
-    ray_session.py, background.py      Ray itself; an event loop for blocking callers
+    ray_session.py, ray_guard.py       Ray itself: started or joined, and ended without a trace
+    background.py   an event loop for blocking callers
 
 Importing this package imports no ray; importing any of its modules but `api`, `retry`, `state` and `requests` does.
 """

@@ -8,7 +8,10 @@ whichever call brought it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +23,10 @@ from rlmath.kernel.protocol import Kernel
 
 logger = logging.getLogger(__name__)
 
+GATHER_S = 0.01
+"""Longest that an answer waits for others to travel with it. It costs the scheduler and the worker a millisecond or two
+of CPU to send one, as much as it costs to send ten.
+"""
 JUDGE_SECONDS = Limits().judge_seconds
 """What a worker's judge has beyond the check's own time."""
 
@@ -33,12 +40,50 @@ class CheckAnswer:
     error: RlmathError | None = None
 
 
+@dataclass(frozen=True)
+class Parcel:
+    """What one call takes to a worker."""
+
+    life: str
+    """Of the worker, for which it is meant."""
+    jobs: Sequence[CheckJob]
+    """Checks to begin."""
+    stop: Sequence[int]
+    """Checks to end."""
+    wait: bool
+    """Return when there is an answer, not at once."""
+
+    def pack(self) -> bytes:
+        """As bytes: Ray's own serialization of four arguments costs as much CPU as the rest of the call."""
+        return pickle.dumps(self, pickle.HIGHEST_PROTOCOL)
+
+
+def pack_answers(answers: Sequence[CheckAnswer]) -> bytes:
+    """What a call brings back."""
+    return pickle.dumps(answers, pickle.HIGHEST_PROTOCOL)
+
+
+def unpack_answers(packed: bytes) -> Sequence[CheckAnswer]:
+    """The inverse of `pack_answers`."""
+    answers: Sequence[CheckAnswer] = pickle.loads(packed)
+    return answers
+
+
+def unpack_parcel(packed: bytes) -> Parcel:
+    """The inverse of `Parcel.pack`."""
+    parcel: Parcel = pickle.loads(packed)
+    return parcel
+
+
 class CheckSession:
     """The checks of one life of a worker. Every check that came in is answered exactly once."""
 
-    def __init__(self, kernel: Kernel, grace_s: float) -> None:
-        """`grace_s`: how far beyond its deadline a check may be answered before the kernel counts as stuck."""
+    def __init__(self, kernel: Kernel, slots: int, grace_s: float) -> None:
+        """`slots`: how many checks the kernel makes at once. `grace_s`: how far beyond its deadline a check may be
+        answered before the kernel counts as stuck.
+        """
         self._kernel = kernel
+        self._slots = slots
         self._grace_s = grace_s
         self.stuck = False
         """The kernel let a check's time pass without a word: it has to be replaced."""
@@ -49,27 +94,38 @@ class CheckSession:
         self._news = asyncio.Event()
         self._closed = False
 
-    async def exchange(self, jobs: Sequence[CheckJob], stop: Sequence[int], wait: bool) -> tuple[CheckAnswer, ...]:
+    async def exchange(self, parcel: Parcel) -> Sequence[CheckAnswer]:
         """Begin `jobs`, end the checks in `stop`, return the answers that no call has returned yet.
 
         With `wait`, when there are none, wait for the first; return nothing once no check is running. Raises
         `KernelUnavailable` when the kernel is stuck.
         """
-        for job in jobs:
+        for job in parcel.jobs:
             self._begin(job)
-        for job_id in stop:
+        for job_id in parcel.stop:
             task = self._running.get(job_id)
             if task is not None:
                 task.cancel()
-        if wait:
+        if parcel.wait:
             while not self._answers and self._running and not self._closed:
-                self._news.clear()
-                await self._news.wait()
-            await asyncio.sleep(0)  # whatever else became ready in this turn of the loop travels with it
+                await self._next()
+            await self._gather()
         if self.stuck:
             raise KernelUnavailable("the kernel does not answer")
         answers, self._answers = tuple(self._answers), []
         return answers
+
+    async def _gather(self) -> None:
+        """Let more answers travel in the same call, as long as no slot can fall idle for it, and not for long."""
+        await asyncio.sleep(0)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GATHER_S):
+                while len(self._running) > self._slots and not self._closed:
+                    await self._next()
+
+    async def _next(self) -> None:
+        self._news.clear()
+        await self._news.wait()
 
     async def close(self) -> None:
         """End every check; calls that wait return."""
@@ -81,9 +137,10 @@ class CheckSession:
         await asyncio.gather(*running, return_exceptions=True)
 
     def _begin(self, job: CheckJob) -> None:
-        # The scheduler sends a worker at most twice what its slots hold: only what is here already can be ahead.
+        # Nothing that came later can be ahead of this, and what is here already is no more than so many rounds of it.
         turns = _turns(job)
-        longest = sum(turns) + len(turns) * max(self._timeouts.values(), default=0.0) + self._grace_s
+        rounds = math.ceil(len(self._running) / self._slots)
+        longest = sum(turns) + len(turns) * rounds * max(self._timeouts.values(), default=0.0) + self._grace_s
         task = asyncio.create_task(self._check(job, longest))
         self._running[job.id], self._timeouts[job.id] = task, max(turns)
         # Not in the task itself: one that is cancelled before its first step never runs at all.

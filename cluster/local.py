@@ -21,8 +21,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.api import ClusterSettings, ClusterStatus, ScoreRequest, WarmUp
 from cluster.background import BackgroundLoop
-from cluster.client import Client
 from cluster.pool import Placement
+from cluster.ray_client import Client
 from cluster.ray_session import RaySession, cores, open_session
 from cluster.scheduler import Scheduler
 from rlmath.errors import InputError, KernelUnavailable

@@ -17,6 +17,7 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.api import ClusterSettings, WorkerStatus
+from cluster.exchange import Parcel, unpack_answers
 from cluster.failures import is_final, reason_of
 from cluster.retry import RetryPolicy
 from cluster.state import (
@@ -222,18 +223,19 @@ class WorkerPool:
         if life.lost.done() or (idle and (life.open_calls or not self._book.load(worker))):
             return
         jobs, stops, life.jobs, life.stops = life.jobs, life.stops, [], []
-        self._spawn_task(self._exchange(link, life, jobs, stops, wait=life.open_calls < OPEN_CALLS))
+        parcel = Parcel(life.name, jobs, stops, wait=life.open_calls < OPEN_CALLS)
+        self._spawn_task(self._exchange(link, life, parcel))
 
-    async def _exchange(self, link: _Link, life: _Life, jobs: list[CheckJob], stops: list[int], *, wait: bool) -> None:
-        life.open_calls += wait
+    async def _exchange(self, link: _Link, life: _Life, parcel: Parcel) -> None:
+        life.open_calls += parcel.wait
         try:
-            answers = await link.actor.exchange.remote(life.name, jobs, stops, wait)
+            packed = await link.actor.exchange.remote(parcel.pack())
         except (RayError, RlmathError) as error:
             life.lose(reason_of(error))
             return
         finally:
-            life.open_calls -= wait
-        for answer in answers:
+            life.open_calls -= parcel.wait
+        for answer in unpack_answers(packed):
             self._apply(Answered(life.name, answer.job_id, answer.result, answer.error))
         if life.name in self._living:
             self._flush_soon(life.name)

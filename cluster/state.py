@@ -2,7 +2,7 @@
 
 A check is queued, sent to a worker, and settled exactly once: with the kernel's result, or with an error when
 infrastructure failed it as often as the retry policy allows. Checks of older requests go first. A worker that is lost
-gives its checks back.
+gives its checks back; so does one that has more than its slots hold, when another would idle.
 
 `WorkerPool` (pool.py) turns instructions into calls and completions into events.
 """
@@ -15,6 +15,10 @@ from dataclasses import dataclass, field
 from cluster.retry import RetryPolicy
 from rlmath.errors import KernelUnavailable, RlmathError, Unavailable
 from rlmath.kernel.protocol import Certificate, CheckResult, Source
+
+AHEAD = 6
+"""Of `depth`: with two slots, so many halve the number of calls again; more gain little (`benchmarks/cluster_rate.py`).
+"""
 
 Outcome = CheckResult | Certificate
 """What a check comes to, with or without an audit."""
@@ -151,16 +155,29 @@ class _Worker:
     slots: int
     depth: int
     """Most checks it may have at once."""
-    has: set[int] = field(default_factory=set)
+    has: dict[int, None] = field(default_factory=dict)
+    """In the order of sending."""
+    stopping: set[int] = field(default_factory=set)
+    """Those of them that it was told to end."""
+
+    @property
+    def surplus(self) -> int:
+        """Checks beyond its slots, when all that it was told to end are gone. Below 0: slots that will idle."""
+        return len(self.has) - len(self.stopping) - self.slots
+
+
+def depth(slots: int, ahead: int) -> int:
+    """Most checks that a worker may have at once: those in its slots, and some that wait there, which hides the way to
+    the scheduler and back and lets many travel in one call. It is at least `ahead` that may wait.
+    """
+    return slots + max(slots, ahead)
 
 
 class CheckBook:
     """Every check that is not settled, and every worker that takes checks."""
 
-    def __init__(self, policy: RetryPolicy, *, ahead: float = 1.0) -> None:
-        """`ahead`: checks a worker may have waiting beyond those in its slots, as a share of its slots (it hides the
-        way there and back).
-        """
+    def __init__(self, policy: RetryPolicy, *, ahead: int = AHEAD) -> None:
+        """`ahead`: see `depth`."""
         self._policy = policy
         self._ahead = ahead
         self._checks: dict[int, _Check] = {}
@@ -199,7 +216,7 @@ class CheckBook:
                 self._cancel(job_id, out)
             case WorkerReady(worker, slots):
                 self._barren = None
-                self._workers[worker] = _Worker(slots, slots + max(1, round(slots * self._ahead)))
+                self._workers[worker] = _Worker(slots, depth(slots, self._ahead))
             case WorkerLost(worker, reason):
                 lost = self._workers.pop(worker, None)
                 for job_id in sorted(lost.has) if lost else ():
@@ -216,6 +233,8 @@ class CheckBook:
                     for job_id in sorted(i for i, c in self._checks.items() if c.queued):
                         self._settle(job_id, KernelUnavailable(reason), out)
         self._dispatch(out)
+        if not self._queued:
+            self._even_out(out)
         return out
 
     def _submit(self, job: CheckJob, out: list[Instruction]) -> None:
@@ -249,13 +268,15 @@ class CheckBook:
             self._forget(job_id)
         else:
             check.dropped = True
-            out.append(Stop(check.worker, job_id))
+            self._stop(check.worker, job_id, out)
 
     def _answer(self, event: Answered, out: list[Instruction]) -> None:
         worker = self._workers.get(event.worker)
         if worker is None or event.job_id not in worker.has:
             return  # news of an earlier life: the check has been given to someone else
-        worker.has.discard(event.job_id)
+        del worker.has[event.job_id]
+        stopped = event.job_id in worker.stopping and event.result is None and event.error is None
+        worker.stopping.discard(event.job_id)
         check = self._checks[event.job_id]
         if check.dropped:
             self._forget(event.job_id)
@@ -265,6 +286,9 @@ class CheckBook:
             out.append(Settle(event.job_id, result=event.result))
         elif event.error is not None and not isinstance(event.error, Unavailable):
             self._settle(event.job_id, event.error, out)
+        elif stopped:  # asked back
+            check.worker = None
+            self._enqueue(check, out)
         else:
             self._fail(event.job_id, event.worker, event.error or KernelUnavailable("the check was stopped"), out)
 
@@ -293,8 +317,23 @@ class CheckBook:
             heapq.heappop(self._queue)
             check.queued, check.worker = False, worker_id
             self._queued -= 1
-            self._workers[worker_id].has.add(job_id)
+            self._workers[worker_id].has[job_id] = None
             out.append(Send(worker_id, check.job))
+
+    def _even_out(self, out: list[Instruction]) -> None:
+        """Nothing waits here: ask back, for slots that would idle, what waits at another worker."""
+        idle = -sum(min(w.surplus, 0) for w in self._workers.values())
+        coming = sum(not self._checks[i].dropped for w in self._workers.values() for i in w.stopping)
+        for _ in range(idle - coming):
+            name, worker = max(self._workers.items(), key=lambda item: item[1].surplus)
+            if worker.surplus <= 0:
+                return
+            self._stop(name, next(i for i in reversed(worker.has) if i not in worker.stopping), out)
+
+    def _stop(self, worker: str, job_id: int, out: list[Instruction]) -> None:
+        if job_id not in self._workers[worker].stopping:
+            self._workers[worker].stopping.add(job_id)
+            out.append(Stop(worker, job_id))
 
     def _choose(self, avoid: str | None) -> str | None:
         """The least loaded worker with room; not the one to avoid, if another has room."""

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 import ray
 
-from cluster.exchange import CheckAnswer, CheckSession
-from cluster.state import CheckJob
+from cluster.exchange import CheckSession, pack_answers, unpack_parcel
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.leaf.config import LeafConfig, make_prover
@@ -93,19 +92,16 @@ class LeanWorker:
                 self._kernel = kernel
             self._life, self._session = (
                 life,
-                CheckSession(self._kernel, self._grace_s),
+                CheckSession(self._kernel, self._slots, self._grace_s),
             )
             return WorkerInfo(os.getpid(), self._kernel.stats().image_pid, self._slots, self._kernel.identity)
 
-    async def exchange(
-        self, life: str, jobs: Sequence[CheckJob], stop: Sequence[int], wait: bool
-    ) -> tuple[CheckAnswer, ...]:
-        """Begin `jobs`, end the checks with the ids in `stop`, and return what is answered; see
-        `CheckSession.exchange`.
-        """
-        if self._session is None or life != self._life:
+    async def exchange(self, packed: bytes) -> bytes:
+        """A packed `Parcel` in, packed answers out; see `CheckSession.exchange`."""
+        parcel = unpack_parcel(packed)
+        if self._session is None or parcel.life != self._life:
             raise KernelUnavailable("the worker was started again")
-        return await self._session.exchange(jobs, stop, wait)
+        return pack_answers(await self._session.exchange(parcel))
 
     @ray.method(concurrency_group=HEALTH)
     async def ping(self) -> Pulse:

@@ -29,8 +29,9 @@ class Tried(NamedTuple):
 async def first_answer(checks: Sequence[Callable[[], Awaitable[Answer | None]]], *, parallel: bool) -> Answer | None:
     """The answer of the earliest check in the sequence that has one; None when none has.
 
-    In parallel, checks after that one are cancelled and what they would have said does not matter. An exception of any
-    check that is still running ends all.
+    In parallel, checks after that one are cancelled and what they would have said does not matter. The last check is
+    started first: it is the longest (the assembly's), and begun last it would keep the others' end waiting. An
+    exception of any check that is still running ends all.
     """
     if not parallel:
         for check in checks:
@@ -40,7 +41,8 @@ async def first_answer(checks: Sequence[Callable[[], Awaitable[Answer | None]]],
         return None
     with single_exception():
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_await(check)) for check in checks]
+            last = [group.create_task(_await(check)) for check in checks[-1:]]
+            tasks = [group.create_task(_await(check)) for check in checks[:-1]] + last
             for position, task in enumerate(tasks):
                 answer = await task
                 if answer is not None:

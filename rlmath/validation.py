@@ -19,7 +19,7 @@ def validate(model: type[M], data: Mapping[str, Any], *, where: str = "") -> M:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise _input_error(error, model, where) from None
+        raise input_error(error, model, where) from None
 
 
 def unknown_key(key: str, known: Sequence[str]) -> str:
@@ -30,7 +30,8 @@ def unknown_key(key: str, known: Sequence[str]) -> str:
     return f"unknown key; known: {', '.join(known)}" if known else "unknown key"
 
 
-def _input_error(error: ValidationError, model: type[BaseModel], where: str) -> InputError:
+def input_error(error: ValidationError, model: type[BaseModel], where: str = "") -> InputError:
+    """What `validate` raises for a complaint of pydantic about `model`."""
     # A misspelt key shows up twice, as unknown and as missing: the unknown one is what its author can see.
     problems = sorted(error.errors(include_url=False), key=lambda problem: problem["type"] != "extra_forbidden")
     first = problems[0]

@@ -48,7 +48,7 @@ async def test_the_earliest_answer_counts_whichever_comes_first() -> None:
         assert not found.done()
     calls.gates["a"].set()
     assert await found == "B"
-    assert calls.log == ["a began", "b began", "c began", "d began", "d cancelled"]
+    assert calls.log == ["d began", "a began", "b began", "c began", "d cancelled"]
 
 
 async def test_one_after_another_stops_at_the_first_answer() -> None:

@@ -25,6 +25,7 @@ from rlmath.kernel.embedded.wire import (
     frame,
     part,
     parts,
+    result_head,
     take_frames,
 )
 from rlmath.kernel.protocol import CheckResult, GateVerdict, Message, Part, Source
@@ -208,7 +209,18 @@ def test_parts_of_a_cut_report_are_a_prefix(pieces: list[tuple[Piece, bytes]], c
 @given(st.binary(max_size=50), st.binary(max_size=50), st.floats(0, 1e6), st.integers(0, 2**63))
 def test_outcomes_survive_the_wire(stderr: bytes, report: bytes, seconds: float, rss: int) -> None:
     sent = Outcome(End.DIED, 9, seconds, 0.0, seconds, rss, stderr, report)
-    ((kind, check, payload),) = take_frames(bytearray(frame(FromImage.RESULT, 7, sent.encode())))
+    head = result_head(
+        7,
+        End.DIED,
+        wait_status=9,
+        elapsed_s=seconds,
+        queued_s=0.0,
+        cpu_s=seconds,
+        max_rss_bytes=rss,
+        stderr_length=len(stderr),
+        report_length=len(report),
+    )
+    ((kind, check, payload),) = take_frames(bytearray(head + stderr + report))
     assert (kind, check) == (FromImage.RESULT, 7)
     assert Outcome.decode(payload) == sent
 

@@ -10,7 +10,7 @@ from rlmath.leaf.config import LeafConfig
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
 
 if TYPE_CHECKING:
-    from cluster.client import Client
+    from cluster.ray_client import Client
 
 Score = Callable[[str, GoalSpec, Completion], Awaitable[EpisodeResult]]
 """Request id, goal and completion to a verdict, or to a result of status `error`. Raises `InputError` when the run as

@@ -60,6 +60,9 @@ class Message:
     column: int
     kind: str = ""
     """Lean's own tag, e.g. `hasSorry`."""
+    end_line: int | None = None
+    end_column: int | None = None
+    """Where what the message is about ends; None when Lean does not say."""
 
 
 GateRule = Literal["part", "denied", "tree"]
@@ -115,9 +118,10 @@ class CheckResult:
 
 AuditRule = Literal["artifact", "reference", "statement", "declarations", "axioms", "kernel", "resources"]
 """Why the judge refused, by what was broken. `artifact`: the submission's process exported nothing that can be read.
-`reference`: what it was to be compared with does not stand (no verdict). `statement`: the theorem is not there, or states something else. `declarations`: something was declared that may not be,
-or is missing. `axioms`: it rests on an axiom outside the whitelist. `kernel`: the kernel rejects a constant.
-`resources`: judging it took more time, memory or stack than a judge has."""
+`reference`: what it was to be compared with does not stand (no verdict). `statement`: the theorem is not there, or
+states something else. `declarations`: something was declared that may not be, or is missing. `axioms`: it rests on an
+axiom outside the whitelist. `kernel`: the kernel rejects a constant. `resources`: judging it took more time, memory or
+stack than a judge has."""
 
 
 @dataclass(frozen=True)

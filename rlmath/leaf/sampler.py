@@ -216,14 +216,13 @@ class Sampler:
 
     def _status_fault(self, error: openai.APIStatusError, count: int) -> Exception:
         status, settings = error.status_code, self._settings
-        body = error.body if isinstance(error.body, dict) else {}
-        message = self._clean(str(body.get("message") or error.message))
+        code, words = _refusal(error)
+        message = self._clean(words)
         if status in (408, 409, 429) or status >= 500:
             tries = f" after {settings.max_retries + 1} tries" if settings.max_retries else ""
             return LeafUnavailable(f"{self._where}: HTTP {status}{tries}: {message}")
-        code = str(body.get("code") or body.get("type") or "").lower()
         if status in (400, 413, 422):
-            if status == 413 or code in _CONTEXT_CODES or any(phrase in message.lower() for phrase in _CONTEXT_PHRASES):
+            if outgrows_window(error):
                 return WindowExceeded(message)
             if code == "content_filter":
                 return PromptRefused(message)
@@ -250,6 +249,24 @@ class Sampler:
         text = " ".join(message.split())
         text = text if self._key == _NO_KEY else text.replace(self._key, "***")
         return text if len(text) <= 300 else text[:297] + "..."
+
+
+def outgrows_window(error: openai.APIStatusError) -> bool:
+    """Whether a server refuses a request because it does not fit the model's context window."""
+    code, message = _refusal(error)
+    if error.status_code not in (400, 413, 422):
+        return False
+    return (
+        error.status_code == 413
+        or code in _CONTEXT_CODES
+        or any(phrase in message.lower() for phrase in _CONTEXT_PHRASES)
+    )
+
+
+def _refusal(error: openai.APIStatusError) -> tuple[str, str]:
+    """The code (lower case, maybe empty) and the message of an error body."""
+    body = error.body if isinstance(error.body, dict) else {}
+    return str(body.get("code") or body.get("type") or "").lower(), str(body.get("message") or error.message)
 
 
 def api_key(settings: ModelServer, section: str) -> str:

@@ -18,7 +18,7 @@ from rlmath.types import Budgets, Status
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from openai_stub import OpenAIStub, Step  # noqa: E402
+from openai_stub import OpenAIStub, Step
 
 pytestmark = pytest.mark.cluster
 

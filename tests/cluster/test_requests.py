@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 
@@ -112,3 +114,8 @@ def test_the_fingerprint_holds_everything_but_the_id() -> None:
 def test_an_empty_id_is_refused() -> None:
     with pytest.raises(InputError, match="request_id"):
         ScoreRequest("", GOAL, "x")
+
+
+def test_what_travels_is_known_without_ray() -> None:
+    program = "import sys, cluster.api, cluster.requests, cluster.state; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -37,7 +37,7 @@ def job(number: int, priority: int = 0) -> CheckJob:
 
 
 def book() -> CheckBook:
-    return CheckBook(RetryPolicy(ATTEMPTS))
+    return CheckBook(RetryPolicy(ATTEMPTS), ahead=1)
 
 
 def sent(instructions: list[Instruction]) -> list[tuple[str, int]]:
@@ -123,6 +123,30 @@ def test_a_cancelled_check_keeps_its_slot_until_the_worker_has_stopped_it() -> N
     assert sent(b.handle(Answered("a", 0))) == [("a", 2)]
 
 
+def test_what_waits_at_one_worker_is_asked_back_when_another_would_idle() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 2))
+    for number in range(4):
+        b.handle(Submitted(job(number)))
+    assert b.load("a") == 4
+    assert b.handle(WorkerReady("b", 1)) == [Stop("a", 3)]
+    assert b.handle(WorkerReady("c", 4)) == [Stop("a", 2)]
+    assert [number for _, number in sent(b.handle(Answered("a", 3)))] == [3]
+    assert [number for _, number in sent(b.handle(Answered("a", 2)))] == [2]
+    assert b.load("b") + b.load("c") == 2
+    assert b.retries == 0
+    assert b.handle(Answered("a", 0, result=RESULT)) == [Settle(0, result=RESULT)]
+
+
+def test_a_check_that_was_done_before_it_could_be_given_back_is_settled() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 1))
+    b.handle(Submitted(job(0)))
+    b.handle(Submitted(job(1)))
+    assert b.handle(WorkerReady("b", 1)) == [Stop("a", 1)]
+    assert b.handle(Answered("a", 1, result=RESULT)) == [Settle(1, result=RESULT)]
+
+
 def test_without_hope_of_a_worker_checks_fail_at_once_until_one_is_ready() -> None:
     b = book()
     b.handle(Submitted(job(0)))
@@ -150,6 +174,7 @@ class Anything(RuleBasedStateMachine):
         self.failures: dict[int, int] = {}
         self.workers: dict[str, int] = {}
         self.has: dict[str, set[int]] = {}
+        self.stopping: set[tuple[str, int]] = set()
         self.hopeless = False
 
     def obey(self, instructions: list[Instruction]) -> None:
@@ -170,6 +195,8 @@ class Anything(RuleBasedStateMachine):
                     self.pausing.add(job_id)
                 case Stop(worker, job_id):
                     assert job_id in self.has[worker]
+                    assert (worker, job_id) not in self.stopping, "told twice"
+                    self.stopping.add((worker, job_id))
 
     @rule(priority=st.integers(0, 3))
     def submit(self, priority: int) -> None:
@@ -189,6 +216,7 @@ class Anything(RuleBasedStateMachine):
     def worker_lost(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(sorted(self.workers)))
         del self.workers[name]
+        self.stopping = {(worker, number) for worker, number in self.stopping if worker != name}
         for number in self.has.pop(name):
             self.failures[number] += 1
         self.obey(self.book.handle(WorkerLost(name, "killed")))
@@ -199,11 +227,20 @@ class Anything(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(sorted(w for w, has in self.has.items() if has)))
         number = data.draw(st.sampled_from(sorted(self.has[name])))
         self.has[name].remove(number)
+        self.stopping.discard((name, number))
         if fails:
             self.failures[number] += 1
             self.obey(self.book.handle(Answered(name, number, error=KernelUnavailable("image died"))))
         else:
             self.obey(self.book.handle(Answered(name, number, result=RESULT)))
+
+    @precondition(lambda self: self.stopping)
+    @rule(data=st.data())
+    def stopped(self, data: st.DataObject) -> None:
+        name, number = data.draw(st.sampled_from(sorted(self.stopping)))
+        self.stopping.remove((name, number))
+        self.has[name].remove(number)
+        self.obey(self.book.handle(Answered(name, number)))
 
     @precondition(lambda self: self.settled)
     @rule(data=st.data(), worker=st.sampled_from(["w0", "w1", "nobody"]))
@@ -241,6 +278,13 @@ class Anything(RuleBasedStateMachine):
     def no_check_waits_while_a_worker_idles(self) -> None:
         if self.book.queued:
             assert all(len(self.has[name]) >= slots for name, slots in self.workers.items())
+
+    @invariant()
+    def no_check_waits_at_one_worker_while_another_idles(self) -> None:
+        left = {w: len(has) - sum(name == w for name, _ in self.stopping) for w, has in self.has.items()}
+        idle = sum(max(slots - left[name], 0) for name, slots in self.workers.items())
+        coming = sum(number in self.wanted for _, number in self.stopping)
+        assert idle <= coming or self.book.queued or all(left[w] <= slots for w, slots in self.workers.items())
 
     def teardown(self) -> None:
         """Everything drains: with one good worker, every check that is still wanted gets its result."""

@@ -13,6 +13,7 @@ big number's clothes) makes the kernel itself accept `1 = 2`, with no axiom.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
@@ -78,7 +79,6 @@ _EXPR: Final[dict[int, tuple[int, tuple[int, ...]]]] = {
     BVAR: (1, ()),
     SORT: (1, ()),
     CONST: (2, ()),
-    APP: (2, (0, 1)),
     LAMBDA: (3, (1, 2)),
     FORALL: (3, (1, 2)),
     LET: (4, (1, 2, 3)),
@@ -86,7 +86,12 @@ _EXPR: Final[dict[int, tuple[int, tuple[int, ...]]]] = {
     METADATA: (2, (1,)),
     PROJECTION: (3, (2,)),
 }
-"""By tag: number of fields, and which of them are expressions."""
+"""By tag, but for applications: number of fields, and which of them are expressions."""
+
+APP_HEADER: Final = APP << 8 | 2
+"""Tag and number of fields of an application, as the upper half of its header's upper half."""
+
+NOT_BACKWARD: Final = "a pointer that does not point backward"
 
 _LEVEL_FIELDS: Final = {SUCC: 1, MAX: 2, IMAX: 2, PARAM: 1}
 
@@ -147,7 +152,8 @@ class _Decoder:
             _refuse(f"{len(data)} bytes")
         self._data = data
         self._size = len(data)
-        self._words = memoryview(data).cast("Q")
+        # A list, because reading one word costs half of what it does in a memoryview.
+        self._words: list[int] = memoryview(data).cast("Q").tolist()
         self._tables = tables
         self._steps = MAX_STEPS
         self._names: dict[int, int] = {1: 0}
@@ -183,7 +189,7 @@ class _Decoder:
     def _pointer(self, word: int, below: int) -> int:
         """`word` if it is a small value, or points to an object wholly before `below`."""
         if not word & 1 and (word & 7 or not 8 <= word <= below - 8):
-            _refuse("a pointer that does not point backward")
+            _refuse(NOT_BACKWARD)
         return word
 
     def _tag(self, at: int) -> int:
@@ -198,11 +204,11 @@ class _Decoder:
             _refuse("a constructor is another than it should be")
         self._step()
         first = (at >> 3) + 1
-        found: list[int] = self._words[first : first + fields].tolist()
+        found = self._words[first : first + fields]
         for value in found:
             # As in _pointer, which would be called for every field.
             if not value & 1 and (value & 7 or not 8 <= value <= at - 8):
-                _refuse("a pointer that does not point backward")
+                _refuse(NOT_BACKWARD)
         return found
 
     def _array(self, at: int) -> list[int]:
@@ -299,35 +305,54 @@ class _Decoder:
 
     def _expr(self, root: int) -> int:
         """The number of the closed expression at `root`."""
-        done = self._exprs
-        found: dict[int, list[int]] = {}
+        done, words = self._exprs, self._words
+        found: dict[int, Sequence[int]] = {}
         stack = [root]
         while stack:
             at = stack.pop()
             if at in found or at in done:
                 continue
-            shape = _EXPR.get(self._tag(at))
+            if at & 1:
+                _refuse("no expression where one belongs")
+            here = at >> 3
+            if words[here] >> 48 == APP_HEADER:
+                # Most expressions are applications: as below, but quicker.
+                function, argument = words[here + 1], words[here + 2]
+                if (function | argument) & 7 or not (8 <= function < at and 8 <= argument < at):
+                    _refuse(NOT_BACKWARD)
+                found[at] = function, argument
+                stack.append(function)
+                stack.append(argument)
+                continue
+            tag = words[here] >> 56
+            shape = _EXPR.get(tag)
             if shape is None:
                 _refuse("no expression where one belongs, or one with a free variable or a metavariable")
-            fields = found[at] = self._constructor(at, self._data[at + 7] if not at & 1 else -1, shape[0])
+            fields = self._constructor(at, tag, shape[0])
+            found[at] = fields
             for position in shape[1]:
                 stack.append(fields[position])
+        self._step(len(found))
+        expr, find = self._tables.expr, self._tables.exprs.find
         # Pointers point backward, so what an expression is made of comes before it.
         for at in sorted(found):
-            done[at] = self._finish(self._data[at + 7], found[at])
+            parts = found[at]
+            if words[at >> 3] >> 48 == APP_HEADER:
+                key = APP, done[parts[0]], done[parts[1]]
+                done[at] = find(key) or expr(key)
+            else:
+                done[at] = self._finish(words[at >> 3] >> 56, parts)
         number = done[root]
         if self._tables.loose[number]:
             _refuse("an expression with a variable that nothing binds")
         return number
 
-    def _finish(self, tag: int, fields: list[int]) -> int:
+    def _finish(self, tag: int, fields: Sequence[int]) -> int:
         done = self._exprs
         if tag == METADATA:
             return done[fields[1]]
-        if tag == APP:
-            key: Key = (APP, done[fields[0]], done[fields[1]])
-        elif tag in (LAMBDA, FORALL):
-            key = (tag, done[fields[1]], done[fields[2]])
+        if tag in (LAMBDA, FORALL):
+            key: Key = (tag, done[fields[1]], done[fields[2]])
         elif tag == LET:
             key = (LET, done[fields[1]], done[fields[2]], done[fields[3]])
         elif tag == BVAR:

@@ -27,6 +27,7 @@ from rlmath.kernel.audit.blob import (
     decode,
 )
 from rlmath.kernel.audit.tables import Refused, Tables
+from rlmath.kernel.audit.text import write_text
 from rlmath.kernel.embedded.ffi import Lean, box, tag
 from rlmath.kernel.embedded.ffi import field as field_of
 from rlmath.kernel.embedded.wire import Trial
@@ -89,11 +90,14 @@ def judge(lean: Lean, base: Base, trial: Trial) -> AuditVerdict:
         timings["decode"] = time.perf_counter() - started
         compare(tables, name, wanted, found)
         started = time.perf_counter()
-        axioms = Replay(lean, base, found).run()[name]
+        replay = Replay(lean, base, found)
+        rests_on = base.axioms | replay.run()
         timings["replay"] = time.perf_counter() - started
         allowed = {tables.name(axiom) for axiom in trial.allowed}
-        foreign = sorted(tables.show_name(axiom) for axiom in axioms - allowed)
-        if foreign:
+        stated = tables.constants_in(tables.reach(found.constants[name].type))
+        if foreign := _show(tables, frozenset().union(*(rests_on[constant] for constant in stated)) - allowed):
+            raise Refused("reference", f"its statement itself rests on the axiom {foreign[0]}")
+        if foreign := _show(tables, rests_on[name] - allowed):
             raise Refused("axioms", f"the theorem rests on the axiom {foreign[0]}")
     except Refused as refusal:
         return AuditVerdict(False, refusal.rule, refusal.reason, timings=timings)
@@ -103,8 +107,13 @@ def judge(lean: Lean, base: Base, trial: Trial) -> AuditVerdict:
         # Nothing should come here. What does was brought about by the submission's bytes: no acceptance, and no fault
         # of the machine's that would have them judged again and again.
         return AuditVerdict(False, "artifact", f"judging it failed ({type(fault).__name__}: {fault})", timings=timings)
-    shown = tuple(sorted(tables.show_name(axiom) for axiom in axioms))
-    return AuditVerdict(True, axioms=shown, constants=len(found.constants), timings=timings)
+    axioms = _show(tables, rests_on[name])
+    exported = write_text(lean, replay.environment, base.terms.name(name)) if trial.as_text else None
+    return AuditVerdict(True, axioms=axioms, constants=len(found.constants), exported=exported, timings=timings)
+
+
+def _show(tables: Tables, names: Iterable[int]) -> tuple[str, ...]:
+    return tuple(sorted(tables.show_name(name) for name in names))
 
 
 def read_reference(tables: Tables, goal: int, reference: bytes) -> Module:
@@ -175,7 +184,8 @@ class Replay:
         self._constants = module.constants
         self._tables = base.tables
         self._add = lean.bind("lean_add_decl", c_void_p, c_size_t, c_size_t, c_void_p, c_void_p)
-        self._environment = base.environment
+        self.environment = base.environment
+        """The clean environment, and what the kernel has accepted so far."""
         self._steps = MAX_STEPS
 
     def run(self) -> dict[int, frozenset[int]]:
@@ -262,13 +272,13 @@ class Replay:
             declaration = terms.inductive_block(self._block(constant))
         else:
             declaration = terms.declaration(constant)
-        result = self._add(self._environment, MAX_HEARTBEATS, MAX_RECURSION, declaration, box(0))
+        result = self._add(self.environment, MAX_HEARTBEATS, MAX_RECURSION, declaration, box(0))
         if tag(result) != 1:
             why = tag(field_of(result, 0))
             rule: AuditRule = "resources" if why in OUT_OF_RESOURCES else "kernel"
             said = REJECTIONS[why] if why < len(REJECTIONS) else "other"
             raise Refused(rule, f"the kernel rejects {self._show(unit)} ({said})")
-        self._environment = field_of(result, 0)
+        self.environment = field_of(result, 0)
 
     def _block(self, first: Constant) -> list[tuple[Constant, list[Constant]]]:
         block: list[tuple[Constant, list[Constant]]] = []

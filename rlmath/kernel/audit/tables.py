@@ -68,21 +68,22 @@ class Table:
     def __init__(self) -> None:
         self.keys: list[Key] = [()]
         self._numbers: dict[Key, int] = {}
+        self.find = self._numbers.get
+        """The key's number if it has one."""
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def number(self, key: Key) -> int:
         """The key's number, a new one if it has none."""
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self.keys)
-            self.keys.append(key)
-        return found
+        found = self.find(key)
+        return self.add(key) if found is None else found
 
-    def find(self, key: Key) -> int | None:
-        """The key's number if it has one."""
-        return self._numbers.get(key)
+    def add(self, key: Key) -> int:
+        """The number of a key that has none yet."""
+        number = self._numbers[key] = len(self.keys)
+        self.keys.append(key)
+        return number
 
 
 class Tables:
@@ -97,24 +98,21 @@ class Tables:
 
     def expr(self, key: Key) -> int:
         """The number of an expression."""
-        exprs = self.exprs
-        before = len(exprs)
-        number = exprs.number(key)
-        if number == before:
-            self.loose.append(self._loose_range(key))
-        return number
-
-    def _loose_range(self, key: Key) -> int:
+        found = self.exprs.find(key)
+        if found is not None:
+            return found
+        loose = self.loose
         tag = key[0]
-        if tag == BVAR:
-            return int(key[1]) + 1
-        where = EXPRESSIONS_IN.get(tag)
-        if where is None:
-            return 0
-        ranges = [self.loose[part] for part in key[where]]
-        if tag in BODIES:
-            ranges[-1] -= 1
-        return max(0, *ranges)
+        if tag == APP:
+            function, argument = loose[key[1]], loose[key[2]]
+            loose.append(function if function > argument else argument)
+        elif tag in BODIES:
+            loose.append(max(0, loose[key[-1]] - 1, *(loose[part] for part in key[1:-1])))
+        elif tag == BVAR:
+            loose.append(key[1] + 1)
+        else:
+            loose.append(loose[key[3]] if tag == PROJECTION else 0)
+        return self.exprs.add(key)
 
     def name(self, dotted: str) -> int:
         """The number of a name that is written with dots and, where a part needs it, «»."""
@@ -146,9 +144,12 @@ class Tables:
                 continue
             seen.add(number)
             key = keys[number]
-            where = EXPRESSIONS_IN.get(key[0])
-            if where is not None:
-                stack += key[where]
+            tag = key[0]
+            if tag == APP:
+                stack.append(key[1])
+                stack.append(key[2])
+            elif tag in EXPRESSIONS_IN:
+                stack += key[EXPRESSIONS_IN[tag]]
         return seen
 
     def constants_in(self, expressions: set[int]) -> set[int]:

@@ -6,7 +6,7 @@ Objects made here are never freed: a judge builds each term once, uses it many t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rlmath.kernel.audit.blob import DEFINITION, OPAQUE, THEOREM, Constant
@@ -24,6 +24,7 @@ from rlmath.kernel.audit.tables import (
     PROJECTION,
     SORT,
     SUCC,
+    Key,
     Tables,
 )
 from rlmath.kernel.embedded.ffi import WORDS, Lean, Obj, box
@@ -33,6 +34,9 @@ SMALL: Final = 1 << 63
 CHUNK_BITS: Final = 62
 """Big numbers are put together from so many bits at a time."""
 
+LASTS: Final = ~0xFFFFFFFF & (1 << 64) - 1
+"""Mask of an object's header that makes its reference count 0: never to be freed."""
+
 _DECLARATION: Final = {DEFINITION: 1, THEOREM: 2, OPAQUE: 3}
 """By kind of constant, the tag of `Lean.Declaration`; 6 is a block of inductive types."""
 _BLOCK: Final = 6
@@ -41,7 +45,7 @@ _BLOCK: Final = 6
 def lasting(obj: Obj) -> Obj:
     """`obj` marked as never to be freed; its parts must be so already."""
     if not obj & 1:
-        WORDS[obj >> 3] &= ~0xFFFFFFFF
+        WORDS[obj >> 3] &= LASTS
     return obj
 
 
@@ -115,22 +119,24 @@ class Terms:
             self._levels[number] = lasting(self._level[tag](*(made(part) for part in parts)))
         return self._levels[root]
 
-    def build(self, numbers: Iterable[int]) -> None:
+    def build(self, numbers: set[int]) -> None:
         """Make these expressions, whose parts are among them or made already."""
-        done = self._exprs
-        for number in sorted(numbers):
-            if number not in done:
-                done[number] = lasting(self._expr(number))
+        done, keys, make_app = self._exprs, self._tables.exprs.keys, self._app
+        for number in sorted(numbers - done.keys()):
+            key = keys[number]
+            obj = make_app(done[key[1]], done[key[2]]) if key[0] == APP else self._expr(key)
+            # As `lasting`, which would be called for every expression.
+            WORDS[obj >> 3] &= LASTS
+            done[number] = obj
 
     def expr(self, number: int) -> Obj:
         """An expression that was made."""
         return self._exprs[number]
 
-    def _expr(self, number: int) -> Obj:
-        tag, *parts = self._tables.exprs.keys[number]
+    def _expr(self, key: Key) -> Obj:
+        """An expression that is no application."""
+        tag, *parts = key
         done = self._exprs
-        if tag == APP:
-            return self._app(done[parts[0]], done[parts[1]])
         if tag in (LAMBDA, FORALL):
             return self._binders[tag](self._binder, done[parts[0]], done[parts[1]], box(0))
         if tag == BVAR:

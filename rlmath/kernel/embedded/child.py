@@ -17,7 +17,7 @@ from rlmath.kernel.audit.base import Base
 from rlmath.kernel.audit.export import Exporter
 from rlmath.kernel.audit.judge import judge
 from rlmath.kernel.embedded import gate
-from rlmath.kernel.embedded.confine import confine, confine_job, confine_judge
+from rlmath.kernel.embedded.confine import Enclosure, confine, confine_job, confine_judge
 from rlmath.kernel.embedded.elaborator import Elaborator, Parsed, State
 from rlmath.kernel.embedded.ffi import LeanError, Obj, byte_length, field, raw_text
 from rlmath.kernel.embedded.limits import Limits
@@ -37,18 +37,19 @@ class Tools:
     base: Base
 
 
-def serve(tools: Tools, limits: Limits, *, image: int, job: int, result: int, stderr: int) -> NoReturn:
+def serve(tools: Tools, enclosure: Enclosure, *, job: int, result: int, stderr: int) -> NoReturn:
     """Serve one check read from the pipe `job`, reporting to the pipe `result`. Never returns; the process ends."""
     code = BROKEN
+    limits = enclosure.limits
     try:
-        confine(limits, image=image, keep=(job, result), stderr=stderr)
+        confine(enclosure, keep=(job, result), stderr=stderr)
         tools.elaborator.lean.start_tasks()
         state = tools.elaborator.fresh()
         report = Report(result, limits)
         report.send(Piece.READY)
         if (task := _read_job(job)) is not None:
             kind, payload, timeout_s = task
-            confine_job(limits, timeout_s)
+            confine_job(timeout_s)
             if kind == JobKind.JUDGE:
                 confine_judge(limits)
                 _judge(tools, decode_trial(payload), report)
@@ -117,12 +118,12 @@ def _read_job(fd: int) -> tuple[int, bytes, float] | None:
 
 def _judge(tools: Tools, trial: Trial, report: Report) -> None:
     verdict = judge(tools.elaborator.lean, tools.base, trial)
-    report.send(Piece.VERDICT, json.dumps(vars(verdict)).encode())
+    if verdict.exported is not None:
+        report.send(Piece.EXPORT, verdict.exported.encode())
+    report.send(Piece.VERDICT, json.dumps({**vars(verdict), "exported": None}).encode())
 
 
-def _check(
-    elaborator: Elaborator, state: State, source: Source, report: Report, exporter: Exporter | None
-) -> None:
+def _check(elaborator: Elaborator, state: State, source: Source, report: Report, exporter: Exporter | None) -> None:
     """Context, gate, command, axioms, export, as far as the one before lets the next."""
     timings: dict[str, float] = {}
 

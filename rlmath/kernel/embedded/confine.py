@@ -1,63 +1,178 @@
-"""Shutting a freshly forked child in, before anything untrusted reaches it. The one place where isolation happens."""
+"""Shutting a check's process in, before anything untrusted reaches it. The one place where isolation happens.
+
+The image gets ready once what its children need (`prepare` before it loads Lean, `seal` when it needs no file any
+more) and finds out by trying which measures this machine allows. Each child then takes all of these or fails.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import os
+import platform
 import resource
 import signal
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
+from rlmath.errors import KernelUnavailable
+from rlmath.kernel.embedded import cgroup
+from rlmath.kernel.embedded.isolation import Isolation, Measure
 from rlmath.kernel.embedded.limits import Limits
+from rlmath.kernel.embedded.namespaces import (
+    enter_mount_namespace,
+    enter_user_namespace,
+    isolate_next_child,
+    leave_files,
+    share_with_children,
+)
+from rlmath.kernel.embedded.seccomp import Filter, compile_filter
+from rlmath.kernel.embedded.system import (
+    NEW_IPC,
+    NEW_NETWORK,
+    PR_SET_DUMPABLE,
+    PR_SET_NO_NEW_PRIVS,
+    PR_SET_PDEATHSIG,
+    drop_capabilities,
+    exit_when_aborted,
+    prctl,
+    unshare,
+)
 
-PR_SET_PDEATHSIG = 1
-PR_SET_DUMPABLE = 4
-PR_SET_NO_NEW_PRIVS = 38
+CHECK_USERS: Final = range(0x7000_0000, 0x7040_0000)
+"""A check's user and group id is the one that its process id points at in here (process ids are below 2^22). systemd's
+table of ids leaves those from 0x70000000 on unused, and distributions give out far lower ones."""
+NOBODY: Final = range(65534, 65535)
+SHARED_USER_ROOM: Final = 4096
+"""Processes that others may start while a check runs that has no user of its own, before it can start no thread."""
 
-_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+
+@dataclass(frozen=True)
+class Prepared:
+    """The first half of what the image gets ready: which steps failed, and why."""
+
+    limits: Limits
+    mounts: str | None
+    network: str | None
+    group: cgroup.Group | None
+    memory: str
 
 
-def confine(limits: Limits, *, image: int, keep: tuple[int, ...], stderr: int) -> None:
-    """Give this process a session of its own, tie its life to the `image` process's, take away every file descriptor
-    but `keep`, point 0 at nothing and 1 and 2 at `stderr`, and set the limits that do not depend on the job.
+@dataclass(frozen=True)
+class Enclosure:
+    """What the image has ready for its children."""
+
+    limits: Limits
+    isolation: Isolation
+    proc: int
+    """Descriptor of the /proc that is out of sight."""
+    nothing: int
+    """Descriptor of /dev/null."""
+    own_pid_namespace: int
+    users: range | None
+    """User and group ids for checks; None: they keep the image's."""
+    filter: Filter | None
+    group: cgroup.Group | None
+
+
+def prepare(limits: Limits, slots: int) -> Prepared:
+    """Namespaces and control group of the image. While it is single-threaded, and before it makes itself
+    undumpable."""
+    group, memory = cgroup.join(limits, slots)
+    powerless = None if os.geteuid() == 0 else _failure(enter_user_namespace)
+    return Prepared(
+        limits,
+        mounts=powerless or _failure(enter_mount_namespace),
+        network=powerless or _failure(lambda: unshare(NEW_NETWORK)),
+        group=group,
+        memory=memory,
+    )
+
+
+def seal(prepared: Prepared) -> Enclosure:
+    """Leave the files of this machine behind, and find out what a child can do to shut itself in. When everything is
+    loaded that the image and its children will ever need. Raises `KernelUnavailable` where there is no /proc."""
+    try:
+        proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise KernelUnavailable(f"a check cannot be isolated without /proc and /dev/null: {error}") from error
+    files = prepared.mounts or _failure(leave_files)
+    processes = _failure(lambda: isolate_next_child(own_pid_namespace)) or _failure_of_child(_expect_first)
+    share_with_children(own_pid_namespace)
+    ipc = _failure_of_child(lambda: unshare(NEW_IPC))
+    users, user = _choose_users()
+    system_calls, no_filter = _choose_filter(may_open=files is None)
+    isolation = Isolation(
+        processes=Measure(processes is None, processes or "a PID namespace for each check"),
+        files=Measure(files is None, files or "an empty, read-only root"),
+        network=Measure(prepared.network is None, prepared.network or "a network namespace with nothing in it"),
+        ipc=Measure(ipc is None, ipc or "an IPC namespace for each check"),
+        user=user,
+        system_calls=Measure(no_filter is None, no_filter or "a seccomp filter"),
+        memory=Measure(prepared.group is not None, prepared.memory),
+    )
+    return Enclosure(prepared.limits, isolation, proc, nothing, own_pid_namespace, users, system_calls, prepared.group)
+
+
+def before_fork(enclosure: Enclosure) -> None:
+    """In the image, right before it forks a child."""
+    if enclosure.isolation.processes.on:
+        isolate_next_child(enclosure.own_pid_namespace)
+
+
+def confine(enclosure: Enclosure, *, keep: tuple[int, ...], stderr: int) -> None:
+    """Take all measures of `enclosure`, give this process a session of its own, tie its life to the image's, take away
+    every file descriptor but `keep`, point 0 at nothing and 1 and 2 at `stderr`, and set the limits that do not depend
+    on the job.
 
     Runs in the child, right after the fork, in the image's only thread. Raises OSError when a step fails: then the
     child must not serve.
     """
-    os.setsid()
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != image:
-        raise ProcessLookupError("the image died before its child could watch it")
-    _prctl(PR_SET_NO_NEW_PRIVS, 1)
-    make_undumpable()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    limits, isolation, proc = enclosure.limits, enclosure.isolation, enclosure.proc
+    os.dup2(enclosure.nothing, 0)
     os.dup2(stderr, 1)
     os.dup2(stderr, 2)
+    os.setsid()
+    if isolation.ipc.on:
+        unshare(NEW_IPC)
+    prctl(PR_SET_DUMPABLE, 1)  # else the next file is root's
+    _write(proc, "self/oom_score_adj", b"1000")
+    process = int(os.readlink("self", dir_fd=proc))
+    address_space = int(_read(proc, "self/statm").split()[0]) * resource.getpagesize()
+    others = 0 if isolation.user.on else _running(proc) + SHARED_USER_ROOM
     _close_all_but({0, 1, 2, *keep})
-    _limit(resource.RLIMIT_AS, _address_space() + limits.memory_bytes)
+    _limit(resource.RLIMIT_AS, address_space + limits.memory_bytes)
     _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NOFILE, max(limits.open_files, *(fd + 1 for fd in keep)))
+    _limit(resource.RLIMIT_NPROC, others + limits.processes)
+    if enclosure.users is not None:
+        _become(enclosure.users, process)
+    drop_capabilities()
+    # A change of user takes these two back. An image that died before the first leaves a job pipe with no writer.
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    make_undumpable()
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if isolation.processes.on:
+        exit_when_aborted()
+    if enclosure.filter is not None:
+        enclosure.filter.install(os.getpid())
 
 
-def confine_job(limits: Limits, seconds: float) -> None:
-    """The limits that depend on when the job begins: CPU time, and processes.
-
-    CPU: what was used so far, `seconds`, and a second or two of grace, so that the wall clock, which is exact, comes
-    first. Processes: the system counts all of a user's, whatever they belong to, so the limit is what the whole
-    machine has now and `limits.processes`.
-    """
+def confine_job(seconds: float) -> None:
+    """The limit that depends on when the job begins: CPU time. What was used so far, `seconds`, and a second or two of
+    grace, so that the wall clock, which is exact, comes first."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime + seconds) + 2
     resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1))
-    running = int(_read("/proc/loadavg").split()[3].partition(b"/")[2])
-    _limit(resource.RLIMIT_NPROC, running + limits.processes)
 
 
 def confine_judge(limits: Limits) -> None:
-    """A judge's own limit on memory, tighter than a check's."""
-    _limit(resource.RLIMIT_AS, _address_space() + limits.judge_memory_bytes)
+    """A judge's own limit on memory, tighter than a check's. After `confine`."""
+    _limit(
+        resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[0] - limits.memory_bytes + limits.judge_memory_bytes
+    )
 
 
 def set_stack(limits: Limits) -> None:
@@ -67,13 +182,70 @@ def set_stack(limits: Limits) -> None:
 
 def make_undumpable() -> None:
     """Leave no core, and let no other process of the same user read or write this one's memory."""
-    _prctl(PR_SET_DUMPABLE, 0)
+    prctl(PR_SET_DUMPABLE, 0)
 
 
-def _prctl(option: int, value: int) -> None:
-    if _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"prctl({option}): {os.strerror(code)}")
+def _choose_users() -> tuple[range | None, Measure]:
+    if os.geteuid() != 0:
+        return None, Measure(False, f"not root: every check runs as user {os.geteuid()}")
+    failure = _failure_of_child(lambda: _become(CHECK_USERS, 1))
+    if failure is None:
+        return CHECK_USERS, Measure(True, "a user for each check")
+    if _failure_of_child(lambda: _become(NOBODY, 0)) is None:
+        return NOBODY, Measure(False, f"every check runs as user {NOBODY.start}: {failure}")
+    return None, Measure(False, f"every check runs as root: {failure}")
+
+
+def _choose_filter(*, may_open: bool) -> tuple[Filter | None, str | None]:
+    """The filter, or why there is none."""
+    try:
+        chosen = compile_filter(platform.machine(), may_open=may_open)
+    except KeyError:
+        return None, f"there is no filter for {platform.machine()}"
+
+    def install() -> None:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        chosen.install(os.getpid())
+
+    failure = _failure_of_child(install)
+    return (chosen, None) if failure is None else (None, failure)
+
+
+def _become(users: range, process: int) -> None:
+    """Give up being root for a user of `users`."""
+    user = users[process % len(users)]
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def _expect_first() -> None:
+    if os.getpid() != 1:
+        raise ProcessLookupError("no PID namespace came of it")
+
+
+def _failure(action: Callable[[], None]) -> str | None:
+    """Why an action fails; None when it does not."""
+    try:
+        action()
+    except OSError as error:
+        return str(error)
+    return None
+
+
+def _failure_of_child(action: Callable[[], None]) -> str | None:
+    """Why an action fails in a child of this process."""
+    reader, writer = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            os.write(writer, (_failure(action) or "done").encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    said = os.read(reader, 4096).decode()
+    os.close(reader)
+    os.waitpid(pid, 0)
+    return None if said == "done" else said or "the child died of it"
 
 
 def _limit(which: int, value: int) -> None:
@@ -92,14 +264,23 @@ def _close_all_but(kept: set[int]) -> None:
     os.closerange(low, 1 << 20)
 
 
-def _address_space() -> int:
-    return int(_read("/proc/self/statm").split()[0]) * resource.getpagesize()
+def _running(proc: int) -> int:
+    """Processes and threads on this machine."""
+    return int(_read(proc, "loadavg").split()[3].partition(b"/")[2])
 
 
-def _read(path: str) -> bytes:
+def _read(directory: int, name: str) -> bytes:
     """A short file, without the buffers of `open`, which a fresh child would have to copy from its parent."""
-    fd = os.open(path, os.O_RDONLY)
+    fd = os.open(name, os.O_RDONLY, dir_fd=directory)
     try:
         return os.read(fd, 4096)
+    finally:
+        os.close(fd)
+
+
+def _write(directory: int, name: str, data: bytes) -> None:
+    fd = os.open(name, os.O_WRONLY, dir_fd=directory)
+    try:
+        os.write(fd, data)
     finally:
         os.close(fd)

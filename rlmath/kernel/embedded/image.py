@@ -22,20 +22,21 @@ import sys
 import time
 import traceback
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NoReturn
 
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.audit.base import read_base
 from rlmath.kernel.audit.export import Exporter
 from rlmath.kernel.embedded.child import Tools, serve
-from rlmath.kernel.embedded.confine import make_undumpable, set_stack
+from rlmath.kernel.embedded.confine import Enclosure, before_fork, make_undumpable, prepare, seal, set_stack
 from rlmath.kernel.embedded.elaborator import Elaborator
 from rlmath.kernel.embedded.ffi import LEAN_VERSION, Lean, LeanError
 from rlmath.kernel.embedded.limits import Limits
-from rlmath.kernel.embedded.wire import JOB, PART, End, FromImage, Outcome, Piece, ToImage, frame, take_frames
+from rlmath.kernel.embedded.residence import drop_clean_pages
+from rlmath.kernel.embedded.unforked import READ, Buffer
+from rlmath.kernel.embedded.wire import JOB, PART, End, FromImage, Incoming, Piece, ToImage, frame, result_head
 
-READ = 1 << 18
 STDERR_KEPT = 1 << 14
 """Bytes of a dead child's standard error that are reported."""
 OWNER_POLL_S = 1.0
@@ -50,7 +51,7 @@ class Job:
 
     check: int
     timeout_s: float
-    payload: bytes
+    payload: Buffer
     arrived: float
 
 
@@ -66,9 +67,7 @@ class Child:
     job: Job | None = None
     started: float = 0.0
     deadline: float = 0.0
-    outbox: memoryview = field(default_factory=lambda: memoryview(b""))
-    """What is left to write of the job."""
-    report: bytearray = field(default_factory=bytearray)
+    report: Buffer = field(default_factory=Buffer)
     parsed: int = 0
     """How much of the report's part headers has been read."""
     whole: bool = False
@@ -78,11 +77,12 @@ class Child:
 class Image:
     """The event loop and its state."""
 
-    def __init__(self, owner: socket.socket, owner_pid: int, tools: Tools, limits: Limits, slots: int) -> None:
+    def __init__(self, owner: socket.socket, owner_pid: int, tools: Tools, enclosure: Enclosure, slots: int) -> None:
         self._owner = owner
         self._owner_pid = owner_pid
         self._tools = tools
-        self._limits = limits
+        self._enclosure = enclosure
+        self._limits = enclosure.limits
         self._slots = slots
         self._pid = os.getpid()
         self._poll = select.epoll()
@@ -95,8 +95,8 @@ class Image:
         """By check."""
         self._queue: dict[int, Job] = {}
         """By check, in order of arrival."""
-        self._inbox = bytearray()
-        self._outbox = bytearray()
+        self._inbox = Incoming(owner.fileno())
+        self._outbox: deque[Buffer] = deque()
         self._writing = False
         self._stillborn = 0
         self._last_words = b""
@@ -110,7 +110,9 @@ class Image:
     def run(self) -> NoReturn:
         """Serve until the owner is gone, then kill what is left and end."""
         try:
-            self._send(FromImage.HELLO, 0, json.dumps({"pid": self._pid, "lean_version": LEAN_VERSION}).encode())
+            isolation = asdict(self._enclosure.isolation)
+            hello = {"pid": self._pid, "lean_version": LEAN_VERSION, "isolation": isolation}
+            self._send(FromImage.HELLO, 0, json.dumps(hello).encode())
             while True:
                 self._dispatch()
                 self._flush()
@@ -123,6 +125,8 @@ class Image:
         finally:
             for child in self._children.values():
                 _kill_group(child.pid)
+            if self._enclosure.group is not None:
+                self._enclosure.group.dissolve()
         os._exit(0)
 
     # -- the owner
@@ -136,41 +140,39 @@ class Image:
                 os.read(self._wake, 4096)
             self._reap()
         elif (child := self._by_fd.get(fd)) is not None:
-            if fd == child.job_fd:
-                self._feed(child)
-            else:
+            if fd == child.result_fd:
                 self._read_report(child)
+            elif child.job is not None:
+                self._feed(child, child.job)
 
     def _read_owner(self) -> None:
-        try:
-            data = self._owner.recv(READ)
-        except BlockingIOError:
-            return
-        if not data:
-            raise EOFError
-        self._inbox += data
         now = time.monotonic()
-        for kind, check, payload in take_frames(self._inbox):
-            if kind == ToImage.CHECK:
-                timeout_s = JOB.unpack_from(payload)[1]
-                self._queue[check] = Job(check, timeout_s, payload, now)
+        while (arrived := self._inbox.next()) is not None:
+            kind, check, payload = arrived
+            if kind == ToImage.CHECK and (head := payload.peek(JOB)) is not None:
+                self._queue[check] = Job(check, head[1], payload, now)
             elif kind == ToImage.CANCEL:
                 self._cancel(check)
 
     def _cancel(self, check: int) -> None:
-        self._queue.pop(check, None)
+        if (waiting := self._queue.pop(check, None)) is not None:
+            waiting.payload.close()
         if (child := self._running.pop(check, None)) is not None:
             self._discard(child)
 
     def _send(self, kind: FromImage, check: int, payload: bytes) -> None:
-        self._outbox += frame(kind, check, payload)
+        self._send_bytes(frame(kind, check, payload))
+
+    def _send_bytes(self, data: bytes) -> None:
+        buffer = Buffer()
+        buffer.append(data)
+        self._outbox.append(buffer)
 
     def _flush(self) -> None:
-        while self._outbox:
-            try:
-                del self._outbox[: self._owner.send(self._outbox)]
-            except BlockingIOError:
-                break
+        with contextlib.suppress(BlockingIOError):
+            while self._outbox:
+                self._outbox[0].write(self._owner.fileno())
+                self._outbox.popleft()
         if bool(self._outbox) != self._writing:
             self._writing = bool(self._outbox)
             self._poll.modify(self._owner.fileno(), select.EPOLLIN | (select.EPOLLOUT if self._writing else 0))
@@ -196,18 +198,12 @@ class Image:
         result_reader, result_writer = os.pipe2(os.O_CLOEXEC)
         stderr_reader, stderr_writer = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(stderr_writer, False)
+        before_fork(self._enclosure)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            serve(
-                self._tools,
-                self._limits,
-                image=self._pid,
-                job=job_reader,
-                result=result_writer,
-                stderr=stderr_writer,
-            )
+            serve(self._tools, self._enclosure, job=job_reader, result=result_writer, stderr=stderr_writer)
         for fd in (job_reader, result_writer, stderr_writer):
             os.close(fd)
         for fd in (job_writer, result_reader, stderr_reader):
@@ -225,36 +221,30 @@ class Image:
             child.job = job
             child.started = time.monotonic()
             child.deadline = child.started + job.timeout_s
-            child.outbox, job.payload = memoryview(job.payload), b""
             self._running[job.check] = child
-            self._feed(child)
+            self._feed(child, job)
 
-    def _feed(self, child: Child) -> None:
+    def _feed(self, child: Child, job: Job) -> None:
         """Write as much of the job as the pipe takes; a child that has died is dealt with when it is reaped."""
-        waiting = len(child.outbox) > 0
         try:
-            while child.outbox:
-                child.outbox = child.outbox[os.write(child.job_fd, child.outbox) :]
+            job.payload.write(child.job_fd)
         except BlockingIOError:
             with contextlib.suppress(FileExistsError):
                 self._poll.register(child.job_fd, select.EPOLLOUT)
             return
         except BrokenPipeError:
             pass
-        child.outbox = memoryview(b"")  # an empty slice would keep the text in memory, and so in the next child's
-        if waiting:
-            with contextlib.suppress(FileNotFoundError):
-                self._poll.unregister(child.job_fd)
+        job.payload.close()
+        with contextlib.suppress(FileNotFoundError):
+            self._poll.unregister(child.job_fd)
 
     def _read_report(self, child: Child) -> None:
         try:
-            data = os.read(child.result_fd, READ)
+            if not child.report.read(child.result_fd):
+                self._poll.unregister(child.result_fd)
+                return
         except BlockingIOError:
             return
-        if not data:
-            self._poll.unregister(child.result_fd)
-            return
-        child.report += data
         self._parse_report(child)
         if child.whole:
             self._finish(child, End.REPORTED)
@@ -262,8 +252,8 @@ class Image:
             self._finish(child, End.FLOODED)
 
     def _parse_report(self, child: Child) -> None:
-        while child.parsed + PART.size <= len(child.report):
-            kind, length = PART.unpack_from(child.report, child.parsed)
+        while (head := child.report.peek(PART, child.parsed)) is not None:
+            kind, length = head
             if child.parsed + PART.size + length > len(child.report):
                 return
             child.parsed += PART.size + length
@@ -283,17 +273,23 @@ class Image:
             self._discard(child)
             return
         now = time.monotonic()
-        outcome = Outcome(
+        stderr = Buffer() if end is End.REPORTED else _read_tail(child.stderr_fd)
+        if end is End.FLOODED:
+            child.report.close()
+        head = result_head(
+            child.job.check,
             end,
-            wait_status,
-            now - child.started,
-            child.started - child.job.arrived,
-            usage.ru_utime + usage.ru_stime if usage else 0.0,
-            usage.ru_maxrss * 1024 if usage else 0,
-            b"" if end is End.REPORTED else _read_tail(child.stderr_fd),
-            b"" if end is End.FLOODED else bytes(child.report),
+            wait_status=wait_status,
+            elapsed_s=now - child.started,
+            queued_s=child.started - child.job.arrived,
+            cpu_s=usage.ru_utime + usage.ru_stime if usage else 0.0,
+            max_rss_bytes=usage.ru_maxrss * 1024 if usage else 0,
+            stderr_length=len(stderr),
+            report_length=len(child.report),
         )
-        self._send(FromImage.RESULT, child.job.check, outcome.encode())
+        self._send_bytes(head)
+        self._outbox += (stderr, child.report)
+        child.report = Buffer()
         self._discard(child)
 
     def _discard(self, child: Child) -> None:
@@ -310,6 +306,9 @@ class Image:
         for fd in (child.job_fd, child.result_fd, child.stderr_fd):
             self._by_fd.pop(fd, None)
             os.close(fd)
+        child.report.close()
+        if child.job is not None:
+            child.job.payload.close()
 
     def _reap(self) -> None:
         while self._children:
@@ -324,14 +323,10 @@ class Image:
                 continue
             if not child.ready:
                 self._stillborn += 1
-                self._last_words = _read_tail(child.stderr_fd)
-            while not child.whole:
-                before = len(child.report)
-                with contextlib.suppress(BlockingIOError):
-                    child.report += os.read(child.result_fd, READ)
-                if len(child.report) == before:
-                    break
-                self._parse_report(child)
+                self._last_words = _read_tail(child.stderr_fd).plain()
+            with contextlib.suppress(BlockingIOError):
+                while not child.whole and child.report.read(child.result_fd):
+                    self._parse_report(child)
             self._finish(child, End.REPORTED if child.whole else End.DIED, status, usage)
 
     # -- time
@@ -357,11 +352,12 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
-def _read_tail(fd: int) -> bytes:
-    tail = b""
+def _read_tail(fd: int) -> Buffer:
+    """The end of what a pipe holds: it takes less than one read."""
+    tail = Buffer()
     with contextlib.suppress(BlockingIOError):
-        while data := os.read(fd, READ):
-            tail = (tail + data)[-STDERR_KEPT:]
+        tail.read(fd)
+    tail.drop(max(len(tail) - STDERR_KEPT, 0))
     return tail
 
 
@@ -370,15 +366,18 @@ def main(arguments: dict[str, Any]) -> NoReturn:
     owner = socket.socket(fileno=arguments["fd"])
     limits = Limits(**arguments["limits"])
     set_stack(limits)
+    prepared = prepare(limits, arguments["slots"])
     try:
         lean = Lean(arguments["library"], limits.stack_bytes)
         environment = lean.import_modules(arguments["modules"])
         tools = Tools(Elaborator(lean, environment), Exporter(lean), read_base(lean, environment))
+        drop_clean_pages(os.path.realpath(arguments["library"]))
+        enclosure = seal(prepared)
     except (KernelUnavailable, LeanError) as error:
         owner.sendall(frame(FromImage.REFUSED, 0, str(error).encode()))
         os._exit(1)
     make_undumpable()
-    image = Image(owner, arguments["owner"], tools, limits, arguments["slots"])
+    image = Image(owner, arguments["owner"], tools, enclosure, arguments["slots"])
     gc.collect()
     gc.disable()
     gc.freeze()

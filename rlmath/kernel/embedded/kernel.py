@@ -13,6 +13,7 @@ from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.audit.attacks import run_attacks
 from rlmath.kernel.audit.certify import Auditor, References
 from rlmath.kernel.embedded.build import Prelude, ensure_prelude
+from rlmath.kernel.embedded.isolation import Isolation
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.link import ImageLink
 from rlmath.kernel.embedded.outcome import result_of
@@ -66,16 +67,20 @@ class EmbeddedKernel:
         limits: Limits | None = None,
         prelude: Prelude | None = None,
         modules: tuple[str, ...] = ("Init",),
+        require_isolation: bool = False,
     ) -> None:
         """`slots` defaults to the number of cores this process may use. `prelude` defaults to the package's own,
-        compiled on first use (about 10 s); `modules` of it are imported."""
+        compiled on first use (about 10 s); `modules` of it are imported. `require_isolation`: refuse to start on a
+        machine that does not allow every measure in `Isolation` (but the control group)."""
         slots = len(os.sched_getaffinity(0)) if slots is None else slots
         if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= 1024:
             raise InputError("slots", f"must be a whole number from 1 to 1024, got {slots!r}")
         self.slots = slots
         self._limits = limits or Limits()
         self._prelude = prelude
+        self._isolation: Isolation | None = None
         self._modules = modules
+        self._require_isolation = require_isolation
         self._link: ImageLink | None = None
         self._starting: asyncio.Task[ImageLink] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -119,6 +124,13 @@ class EmbeddedKernel:
         if self._prelude is None:
             raise KernelUnavailable("the kernel has not been started")
         return KernelIdentity("embedded", self._prelude.lean_version, self._prelude.environment)
+
+    @property
+    def isolation(self) -> Isolation:
+        """How the checks are kept apart from one another and from this machine. Known once started."""
+        if self._isolation is None:
+            raise KernelUnavailable("the kernel has not been started")
+        return self._isolation
 
     def stats(self) -> KernelStats:
         """What it has done and what it is doing."""
@@ -176,6 +188,10 @@ class EmbeddedKernel:
         self._audits += certificate.audit is not None
         return certificate
 
+    async def auditor(self) -> Auditor:
+        """The audit's own steps on the image that runs now: for those who judge exports of their own making."""
+        return self._auditor(await self._current_link())
+
     def _count(self, result: CheckResult) -> None:
         self._checks += 1
         self._timed_out += result.timed_out
@@ -227,7 +243,9 @@ class EmbeddedKernel:
             on_lost=self._image_lost,
         )
         self._images += 1
+        self._isolation = link.isolation
         try:
+            self._check_isolation()
             await run_self_test(lambda source, seconds: self._check_on(link, source, encode_source(source), seconds))
             await run_attacks(Auditor(link.submit, self._limits, References()))
         except BaseException:
@@ -236,6 +254,12 @@ class EmbeddedKernel:
         self._link = link
         self._failures = 0
         return link
+
+    def _check_isolation(self) -> None:
+        if self._require_isolation and (missing := self.isolation.missing):
+            raise KernelUnavailable(
+                f"checks cannot be isolated as required on this machine; missing: {'; '.join(missing)}"
+            )
 
     def _image_lost(self) -> None:
         if not self._closed and self._link is not None and not self._link.alive:

@@ -19,9 +19,8 @@ class Limits:
     too."""
     stack_bytes: int = 64 << 20
     """Stack of a check's main thread, and of each thread that Lean starts (whose own default reserves 1 GiB)."""
-    processes: int = 4096
-    """Processes and threads that may come into being on this machine while the check runs, before it can start no
-    more. Not enforced for root."""
+    processes: int = 256
+    """Processes and threads that a check may have; where it has no user of its own, roughly (see `confine.py`)."""
     result_bytes: int = 8 << 20
     """Most bytes a check may report; beyond it, it has crashed with `output limit`."""
     messages: int = 2_000

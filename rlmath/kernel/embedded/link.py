@@ -17,6 +17,8 @@ from typing import Any, cast
 
 import rlmath
 from rlmath.errors import KernelUnavailable
+from rlmath.kernel.embedded import cgroup
+from rlmath.kernel.embedded.isolation import Isolation
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.wire import JOB, FromImage, JobKind, Outcome, ToImage, frame, take_frames
 
@@ -30,6 +32,10 @@ PYTHON_OPTIONS = ("-S", "-s", "-P", "-W", "ignore::DeprecationWarning")
 Python 3.12 warns of a fork beside other threads; Lean's event loop is one, idle, and the child does without it."""
 
 
+IMAGE: tuple[str, ...] = ("-m", "rlmath.kernel.embedded.image")
+"""What Python is to run as the image."""
+
+
 class ImageLink(asyncio.Protocol):
     """The life of one image: `await start(...)`, any number of `submit`, `await close()`.
 
@@ -41,6 +47,8 @@ class ImageLink(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self.process = process
         self.alive = True
+        self.isolation: Isolation | None = None
+        """Known once started."""
         self._on_lost = on_lost
         self._hello: asyncio.Future[None] = loop.create_future()
         self._pending: dict[int, asyncio.Future[Outcome]] = {}
@@ -117,6 +125,7 @@ class ImageLink(asyncio.Protocol):
         except subprocess.TimeoutExpired:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
+        cgroup.remove_left(self.process.pid)
 
     # -- asyncio.Protocol
 
@@ -146,6 +155,7 @@ class ImageLink(asyncio.Protocol):
             if future is not None and not future.done():
                 future.set_result(Outcome.decode(payload))
         elif kind == FromImage.HELLO:
+            self.isolation = Isolation.of(json.loads(payload)["isolation"])
             if not self._hello.done():
                 self._hello.set_result(None)
         elif kind == FromImage.REFUSED:
@@ -192,7 +202,7 @@ def _spawn(
         "LC_ALL": "C.UTF-8",
     }
     return subprocess.Popen(
-        [sys.executable, *PYTHON_OPTIONS, "-m", "rlmath.kernel.embedded.image", json.dumps(arguments)],
+        [sys.executable, *PYTHON_OPTIONS, *IMAGE, json.dumps(arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         env=environment,

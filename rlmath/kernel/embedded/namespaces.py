@@ -63,8 +63,13 @@ def leave_files() -> None:
 
 def isolate_next_child(own: int) -> None:
     """The next child that this process forks is the first of a new PID namespace. `own`: this process's own."""
-    setns(own, NEW_PID)
+    share_with_children(own)
     unshare(NEW_PID)
+
+
+def share_with_children(own: int) -> None:
+    """The children that this process forks are in its own PID namespace again."""
+    setns(own, NEW_PID)
 
 
 def _stack_lines(maps: str) -> str:

@@ -20,6 +20,9 @@ from rlmath.kernel.protocol import AuditVerdict, CheckResult, GateVerdict, Messa
 
 STACK, MEMORY, PANIC, OUTPUT, MALFORMED = "stack overflow", "memory", "PANIC", "output limit", "malformed report"
 
+ABORTED = int(signal.SIGABRT)
+"""Exit code in place of death by SIGABRT, see `system.exit_when_aborted`."""
+
 OUTSIDE_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """Signals that nothing a check does raises by itself."""
 
@@ -60,7 +63,14 @@ def verdict_of(outcome: Outcome, limits: Limits, timeout_s: float) -> AuditVerdi
         for kind, payload in parts(outcome.report):
             if kind == Piece.VERDICT:
                 said = json.loads(payload)
-                return AuditVerdict(**{**said, "axioms": tuple(said["axioms"])})
+                export = export_of(outcome)
+                return AuditVerdict(
+                    **{
+                        **said,
+                        "axioms": tuple(said["axioms"]),
+                        "exported": None if export is None else export.decode("utf-8"),
+                    }
+                )
         raise KernelUnavailable("the judge reported no verdict")
     if outcome.end is End.DIED:
         cause = cause_of_death(outcome, replace(limits, memory_bytes=limits.judge_memory_bytes), timeout_s)
@@ -76,6 +86,8 @@ def cause_of_death(outcome: Outcome, limits: Limits, timeout_s: float) -> str:
     """
     code = os.waitstatus_to_exitcode(outcome.wait_status)
     said = outcome.stderr.decode("utf-8", "replace")
+    if code == ABORTED:
+        code = -signal.SIGABRT
     if code >= 0:
         if _out_of_memory(said):
             return MEMORY
@@ -140,4 +152,6 @@ def _message(raw: dict[str, Any]) -> Message:
     if severity not in ("error", "warning", "information") or not isinstance(text, str):
         raise ValueError("not a message of Lean")
     kind = "" if kind == "[anonymous]" else str(kind)
-    return Message(severity, text, int(position["line"]), int(position["column"]), kind)
+    end = raw.get("endPos") or {"line": None, "column": None}
+    ends = [None if end[key] is None else int(end[key]) for key in ("line", "column")]
+    return Message(severity, text, int(position["line"]), int(position["column"]), kind, *ends)

@@ -66,8 +66,10 @@ _ARCHITECTURES: Final = {"x86_64": (0, 0xC000_003E), "aarch64": (1, 0xC000_00B7)
 
 _CLONE_THREAD = 0x0001_0000
 _PROT_EXEC = 4
-_OPEN_FOR_MORE_THAN_READING = 0o3 | 0o100 | 0o1000
-"""O_WRONLY, O_RDWR, O_CREAT, O_TRUNC."""
+_MORE_THAN_READING = 0o3 | 0o100 | 0o1000
+"""Flags of `open`: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC."""
+_OWN_PID = 0x7E57_ED1D
+"""Stands in the compiled filter for the number of the process."""
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _JUMP = 0x20, 0x15, 0x35, 0x45, 0x06, 0x05
 _ALLOW, _KILL = 0x7FFF_0000, 0x8000_0000
@@ -81,42 +83,55 @@ Instruction = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Filter:
-    """A compiled filter."""
+    """A compiled filter. Made in the image, installed in its children."""
 
     code: bytes
-    own_pid_at: int
-    """Where in it the number of the process belongs (32 bits), the only one that it may signal."""
 
     def install(self, pid: int) -> None:
-        """Put this process, its threads to come included, under the filter for good. After no_new_privs. `pid`: as
-        the process itself sees it."""
-        code = ctypes.create_string_buffer(self.code, len(self.code))
-        struct.pack_into("<I", code, self.own_pid_at, pid)
-        program = ctypes.create_string_buffer(struct.pack("@HxxxxxxQ", len(self.code) // 8, ctypes.addressof(code)), 16)
+        """Put this process, with the threads it will have, under the filter for good. After no_new_privs. `pid`: this
+        process's, as it sees it itself: the only one that it may signal."""
+        code = self.code.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", pid))
+        buffer = ctypes.create_string_buffer(code, len(code))
+        program = ctypes.create_string_buffer(struct.pack("@HQ", len(code) // 8, ctypes.addressof(buffer)), 16)
         prctl(PR_SET_SECCOMP, 2, ctypes.addressof(program))
 
 
 def compile_filter(machine: str, *, may_open: bool) -> Filter:
     """The filter for `machine` (as in `platform.machine()`; KeyError for one it is not written for). `may_open`:
-    whether files may be opened for reading."""
+    whether files may be opened, for reading."""
     column, architecture = _ARCHITECTURES[machine]
-    blocks: dict[str, list[Instruction]] = {
-        "openat": _argument(2, _ANY_BIT, _OPEN_FOR_MORE_THAN_READING, _REFUSE, _ALLOW if may_open else _REFUSE),
-        "mmap": _argument(2, _ANY_BIT, _PROT_EXEC, _REFUSE, _ALLOW),
-        "mprotect": _argument(2, _ANY_BIT, _PROT_EXEC, _REFUSE, _ALLOW),
-        "clone": _argument(0, _ANY_BIT, _CLONE_THREAD, _ALLOW, _REFUSE),
+    closer_looks: dict[str, list[Instruction]] = {
+        "openat": _look(2, _ANY_BIT, _MORE_THAN_READING, _REFUSE, _ALLOW if may_open else _REFUSE),
+        "mmap": _look(2, _ANY_BIT, _PROT_EXEC, _REFUSE, _ALLOW),
+        "mprotect": _look(2, _ANY_BIT, _PROT_EXEC, _REFUSE, _ALLOW),
+        "clone": _look(0, _ANY_BIT, _CLONE_THREAD, _ALLOW, _REFUSE),
         "clone3": [(_RETURN, 0, 0, _ABSENT)],
-        "tgkill": _argument(0, _EQUAL, 0, _ALLOW, _REFUSE),
-        "prlimit64": _argument(0, _EQUAL, 0, _ALLOW, _REFUSE),
+        "tgkill": _look(0, _EQUAL, _OWN_PID, _ALLOW, _REFUSE),
+        "prlimit64": _look(0, _EQUAL, 0, _ALLOW, _REFUSE),
     }
-    plain = [(_RETURN, 0, 0, _ALLOW)]
-    calls = {numbers[column]: blocks.get(name, plain) for name, numbers in _NUMBERS.items()}
+    plain: list[Instruction] = [(_RETURN, 0, 0, _ALLOW)]
+    rules = {numbers[column]: closer_looks.get(name, plain) for name, numbers in _NUMBERS.items()}
     code: list[Instruction] = [
         (_LOAD, 0, 0, 4),
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, 0),
-        *_search(sorted(calls), calls),
+        *_search(sorted(rules), rules),
     ]
-    signalling = next(i for i in range(len(code)) if code[i : i + len(blocks["tgkill"])] is not None and False) if 0 else 0
-    raise NotImplementedError(signalling)
+    return Filter(b"".join(struct.pack("<HBBI", *instruction) for instruction in code))
+
+
+def _look(argument: int, test: int, operand: int, then: int, otherwise: int) -> list[Instruction]:
+    """Decide by the low half of an argument, which is all that the kernel reads of these."""
+    return [(_LOAD, 0, 0, 16 + 8 * argument), (test, 0, 1, operand), (_RETURN, 0, 0, then), (_RETURN, 0, 0, otherwise)]
+
+
+def _search(numbers: list[int], rules: dict[int, list[Instruction]]) -> list[Instruction]:
+    """Find the call's number among `numbers`, by halves: Linux runs the filter once for each call there is when it is
+    installed."""
+    if len(numbers) == 1:
+        rule = rules[numbers[0]]
+        return [(_EQUAL, 0, len(rule), numbers[0]), *rule, (_RETURN, 0, 0, _REFUSE)]
+    middle = len(numbers) // 2
+    below, above = (_search(half, rules) for half in (numbers[:middle], numbers[middle:]))
+    return [(_AT_LEAST, len(below), 0, numbers[middle]), *below, *above]

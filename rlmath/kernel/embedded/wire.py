@@ -2,7 +2,8 @@
 
 Owner and image exchange frames over one stream socket: header `FRAME` (payload length, kind, id of the check), then
 the payload. A child gets its job as `JOB` (length, seconds, kind) and what `encode_source` or `encode_trial` made, and
-reports in parts: header `PART` (kind, length), then the payload. The image reads no more of a report than these headers, and hands it on as it came.
+reports in parts: header `PART` (kind, length), then the payload. The image reads no more of a report than these
+headers, and hands it on as it came.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from rlmath.kernel.embedded.unforked import Buffer
 from rlmath.kernel.protocol import Part, Source
 
 FRAME = struct.Struct("<IBQ")
@@ -77,7 +79,7 @@ class Piece(IntEnum):
     END = 8
     """The report is whole. No payload."""
     EXPORT = 9
-    """The new constants, in Lean's compacted form."""
+    """The new constants, in Lean's compacted form; of a judge, the accepted ones as text."""
     VERDICT = 10
     """JSON of a judge's verdict."""
 
@@ -114,22 +116,9 @@ class Outcome:
     """The end of what it wrote to its standard output and error."""
     report: bytes
 
-    def encode(self) -> bytes:
-        """As the payload of a RESULT frame."""
-        head = OUTCOME.pack(
-            self.end,
-            self.wait_status,
-            self.elapsed_s,
-            self.queued_s,
-            self.cpu_s,
-            self.max_rss_bytes,
-            len(self.stderr),
-        )
-        return head + self.stderr + self.report
-
     @classmethod
     def decode(cls, payload: bytes) -> Outcome:
-        """The inverse of `encode`."""
+        """From the payload of a RESULT frame."""
         end, status, elapsed, queued, cpu, rss, length = OUTCOME.unpack_from(payload)
         split = OUTCOME.size + length
         return cls(End(end), status, elapsed, queued, cpu, rss, payload[OUTCOME.size : split], payload[split:])
@@ -151,6 +140,52 @@ def take_frames(buffer: bytearray) -> Iterator[tuple[int, int, bytes]]:
         payload = bytes(buffer[FRAME.size : FRAME.size + length])
         del buffer[: FRAME.size + length]
         yield kind, check, payload
+
+
+class Incoming:
+    """Frames out of a socket that does not block, each payload read to where it stays."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._head, self._payload = Buffer(), Buffer()
+
+    def next(self) -> tuple[int, int, Buffer] | None:
+        """The next frame (kind, check, payload); None when no more of it is there yet. Raises EOFError at the end of
+        the stream and ValueError when it is broken."""
+        try:
+            while (head := self._head.peek(FRAME)) is None:
+                self._read(self._head, FRAME.size)
+            length, kind, check = head
+            if length > MAX_FRAME:
+                raise ValueError(f"a frame of {length} bytes")
+            while len(self._payload) < length:
+                self._read(self._payload, length)
+        except BlockingIOError:
+            return None
+        payload, self._payload = self._payload, Buffer()
+        self._head.close()
+        return kind, check, payload
+
+    def _read(self, buffer: Buffer, length: int) -> None:
+        if not buffer.read(self._fd, length - len(buffer)):
+            raise EOFError
+
+
+def result_head(
+    check: int,
+    end: End,
+    *,
+    wait_status: int,
+    elapsed_s: float,
+    queued_s: float,
+    cpu_s: float,
+    max_rss_bytes: int,
+    stderr_length: int,
+    report_length: int,
+) -> bytes:
+    """A RESULT frame up to the standard error and the report, which follow. The arguments: see `Outcome`."""
+    head = OUTCOME.pack(end, wait_status, elapsed_s, queued_s, cpu_s, max_rss_bytes, stderr_length)
+    return FRAME.pack(len(head) + stderr_length + report_length, FromImage.RESULT, check) + head
 
 
 def part(kind: Piece, payload: bytes = b"") -> bytes:

@@ -1,0 +1,106 @@
+"""What every route does around its own work: who calls, whether there is room, waiting, and what the caller hears."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPBearer
+from starlette.responses import Response
+
+from cluster.gateway.auth import Gatekeeper
+from cluster.gateway.backend import Backend
+from cluster.gateway.metrics import Metrics
+from cluster.gateway.problems import DRAINING, Problem
+from cluster.gateway.requests import Entry, RequestBook, Run
+from cluster.gateway.settings import GatewaySettings
+from cluster.gateway.tenant import Tenant
+
+logger = logging.getLogger(__name__)
+
+GONE = 499
+"""Status of a response that nobody reads: its caller closed the connection."""
+DRAIN_RETRY_S = 5.0
+POLL_RETRY_S = 1
+JSON = "application/json"
+
+
+class Gateway:
+    """One gateway: the scheduler behind it, and its state."""
+
+    def __init__(self, backend: Backend, settings: GatewaySettings) -> None:
+        """Raises `InputError` for an unusable key file."""
+        self.backend = backend
+        self.settings = settings
+        self.keys = Gatekeeper(settings.api_keys)
+        self.book = RequestBook(settings)
+        self.metrics = Metrics()
+        self.draining = False
+
+    def begin(self, tenant: Tenant, request_id: str, fingerprint: str, run: Run, *, keep: bool) -> Entry:
+        """As `RequestBook.begin`, unless the server is shutting down."""
+        if self.draining:
+            raise Problem(DRAINING, "what runs is finished, nothing new is begun", DRAIN_RETRY_S)
+        return self.book.begin(tenant, request_id, fingerprint, run, keep=keep)
+
+    async def answer(self, request: Request, entry: Entry, wait_s: float) -> Response:
+        """The answer to a request as soon as it is there, or after `wait_s` word that it is on its way.
+
+        A caller that goes away meanwhile ends the request, unless others wait for it.
+        """
+        if not entry.task.done():
+            with self.book.waiting(entry):
+                if await self._gone(request, entry, min(wait_s, self.settings.longest_wait_s)):
+                    self.metrics.cancelled.inc()
+                    return Response(status_code=GONE)
+                if not entry.task.done():
+                    self.book.detach(entry)
+                    return pending(entry)
+        return Response(entry.answer(), media_type=JSON)
+
+    async def _gone(self, request: Request, entry: Entry, wait_s: float) -> bool:
+        leaving = asyncio.ensure_future(_disconnected(request))
+        try:
+            await asyncio.wait({entry.task, leaving}, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
+            return leaving.done() and not entry.task.done()
+        finally:
+            leaving.cancel()
+
+
+def pending(entry: Entry) -> Response:
+    """202: the answer is to be asked for."""
+    place = f"/v1/requests/{entry.id}"
+    headers = {"location": place, "retry-after": str(POLL_RETRY_S)}
+    return reply({"request_id": entry.id, "state": "pending"}, 202, headers)
+
+
+def reply(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Plain data as a JSON response."""
+    return Response(json.dumps(content), status, headers, media_type=JSON)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def gateway_of(request: Request) -> Gateway:
+    """The gateway that serves this request."""
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+_bearer = HTTPBearer(auto_error=False, description="An API key made with `rlmath keys add`.")
+
+
+async def tenant_of(request: Request, _: Annotated[Any, Security(_bearer)]) -> Tenant:
+    """The client that calls. Raises `Problem` when its key is not known."""
+    tenant = gateway_of(request).keys.tenant(request.headers.get("authorization"))
+    request.state.client = tenant.name
+    return tenant
+
+
+Client = Annotated[Tenant, Depends(tenant_of)]

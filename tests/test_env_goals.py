@@ -48,7 +48,7 @@ def _file(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def test_goals_of_a_file_and_of_rows_are_the_same(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "a", "prop": "True", "name": "t", "context": "def x := 1", "note": 7},
         {"source_id": "b", "prop": "True"},
         {"statement_key": "c", "prop": "True"},

@@ -26,6 +26,11 @@ async def verified(goal: GoalSpec, completion: str) -> EpisodeResult:
     return EpisodeResult(goal.id, Status.VERIFIED)
 
 
+async def hangs(goal: GoalSpec, completion: str) -> EpisodeResult:
+    await asyncio.sleep(60)
+    raise AssertionError("nobody waits that long")
+
+
 async def test_the_verdict_is_run_episodes(kernel: EmbeddedKernel) -> None:
     resources = EpisodeResources(backend=kernel, leaf=TacticsProver())
     for completion in (PLAN, "no plan", PLAN.replace("exact h1", "exact h2")):
@@ -94,14 +99,14 @@ async def test_whatever_keeps_a_scorer_from_a_verdict_raises() -> None:
 
 
 async def test_a_deadline_cancels_the_call_and_is_not_a_score() -> None:
-    scorer = Faulty(lambda goal, completion: asyncio.sleep(60))
+    scorer = Faulty(hangs)
     with pytest.raises(Unavailable, match=r"no verdict within 0\.05 s"):
         await score_plan(GOAL, PLAN, resources=EpisodeResources(scorer=scorer), timeout_s=0.05)
     assert scorer.cancelled == 1
 
 
 async def test_the_callers_own_cancellation_goes_through() -> None:
-    scorer = Faulty(lambda goal, completion: asyncio.sleep(60))
+    scorer = Faulty(hangs)
     call = asyncio.create_task(score_plan(GOAL, PLAN, resources=EpisodeResources(scorer=scorer)))
     while not scorer.calls:
         await asyncio.sleep(0.001)
@@ -113,7 +118,13 @@ async def test_the_callers_own_cancellation_goes_through() -> None:
 
 @pytest.mark.parametrize(
     ("completion", "cut", "exceeded"),
-    [(PLAN, False, False), (PLAN, True, False), ("thinking", True, True), ("thinking", False, False), (None, True, True)],
+    [
+        (PLAN, False, False),
+        (PLAN, True, False),
+        ("thinking", True, True),
+        ("thinking", False, False),
+        (None, True, True),
+    ],
 )
 def test_a_completion_that_was_cut_before_its_plan_ended_is_no_evidence(
     completion: str | None, cut: bool, exceeded: bool

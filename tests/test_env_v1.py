@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import re
+import textwrap
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from env_kit import GOAL, PLAN, Faulty, env_config, rollouts, scores
+from env_kit import GOAL, PLAN, ROOT, Faulty, env_config, rollouts, scores
 from openai_stub import OpenAIStub, Step
 
 from rlmath import envs
@@ -78,7 +80,7 @@ def test_task_data_keeps_its_hash_on_the_wire() -> None:
     goal = GoalSpec("ünï", '∀ n : ℕ, "a\\b" = "\u2028" ∨ n = n', "t'", "inductive C | r | b\n")
     [task] = envs.build_taskset(goals=[goal])
     config = envs.DecompositionTaskConfig(max_lemmas=1)
-    wire = task.data
+    wire: Any = task.data
     for exclude_none in (True, False, True):
         sent = json.loads(json.dumps(wire.model_dump(mode="json", exclude_none=exclude_none)))
         wire = type(task).data_type().model_validate(sent)
@@ -105,7 +107,8 @@ def test_build_taskset_registers_what_it_is_given_and_keeps_its_own_goals() -> N
     mine = envs.build_taskset(goals=iter([GOAL]), backend=kernel, leaf=leaf, budgets=Budgets(max_lemmas=2))
     registered = envs.live_resources()
     assert (registered.backend, registered.leaf, registered.goals) == (kernel, leaf, (GOAL,))
-    assert mine.config.task.max_lemmas == registered.budgets.max_lemmas == 2
+    assert registered.budgets == Budgets(max_lemmas=2)
+    assert mine.config.task.max_lemmas == 2
     envs.build_taskset(goals=[{"prop": "True"}], scorer=scorer)
     assert envs.live_resources().scorer is scorer
     assert [task.key for task in mine] == [task.key for task in mine] == ["adds"]
@@ -143,12 +146,12 @@ def test_the_default_harness_gives_the_policy_no_shell() -> None:
 
 async def test_no_proof_text_reaches_a_message(kernel: EmbeddedKernel) -> None:
     secret = "have hidden_proof : True := trivial"
-    artifacts = []
+    artifacts: list[str] = []
 
     async def judge(goal: GoalSpec, completion: str) -> EpisodeResult:
         leaf = RecordedProver({"h1": f"intro n\n{secret}\nrfl"})
         result = await LocalScorer(kernel, leaf).score(goal, completion, Budgets(), "r")
-        artifacts.append(result.artifact)
+        artifacts.append(result.artifact or "")
         return result
 
     set_resources(EpisodeResources(scorer=Faulty(judge), goals=[GOAL]))
@@ -267,6 +270,19 @@ def _recorded() -> tuple[dict[str, GoalSpec], dict[str, str], dict[str, list[str
     return {row.id: replace(bank[row.goal_id], id=row.id) for row in rows}, {row.id: row.text for row in rows}, proofs
 
 
+async def test_the_documents_example_runs(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "rlmath-decomp.md").read_text(encoding="utf-8")
+    [code] = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "EmbeddedKernel()" in block]
+    (tmp_path / "goals.jsonl").write_text(json.dumps({"id": "adds", "prop": GOAL.prop}), encoding="utf-8")
+    with OpenAIStub(PLAN) as stub:
+        code = code.replace('"goals.jsonl"', repr(str(tmp_path / "goals.jsonl")))
+        code = code.replace("http://localhost:8000/v1", stub.base_url)
+        names: dict[str, Any] = {}
+        exec("async def example():\n" + textwrap.indent(code, "    ") + "\n    return episodes\n", names)
+        [episode] = await names["example"]()
+    assert [scores(trace) for trace in episode.traces] == [{REWARD: 1.0}]
+
+
 # --- no reward without a verdict -------------------------------------------------------------------------------------
 
 
@@ -344,12 +360,12 @@ def _assert_unscored(trace: Any, status: str | None) -> None:
 
 async def test_the_scoring_stages_deadline_does_not_touch_a_verdict() -> None:
     async def slowly(goal: GoalSpec, completion: str) -> EpisodeResult:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(1.4)
         return await verified(goal, completion)
 
     set_resources(EpisodeResources(scorer=Faulty(slowly), goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config(agent={"timeout": {"scoring": 0.3}}))
+        trace = await _one(stub, env_config(agent={"timeout": {"scoring": 1.0}}))
         assert trace.ok
         assert scores(trace) == {REWARD: 1.0}
         plugged = {"metrics": {"slow": {"fn": "env_kit:slow_metric"}}}
@@ -382,10 +398,10 @@ async def test_a_cancelled_run_cancels_its_scoring() -> None:
 
 
 @pytest.fixture
-async def scorer() -> AsyncIterator[Faulty]:
+def scorer() -> Faulty:
     scorer = Faulty(verified)
     set_resources(EpisodeResources(scorer=scorer, goals=[GOAL]))
-    yield scorer
+    return scorer
 
 
 async def test_a_completion_cut_off_before_its_plan_ended_is_no_evidence(scorer: Faulty) -> None:
@@ -426,24 +442,19 @@ async def test_a_model_that_never_answers_is_no_evidence(scorer: Faulty) -> None
 
 async def test_the_harness_refuses_a_runtime_it_is_not_in() -> None:
     harness = envs.DirectHarness(envs.DirectHarnessConfig(id="rlmath-direct"))
+    elsewhere: Any = object()
     with pytest.raises(ValueError, match=r"agent\.runtime\.type"):
-        await harness.setup(object())
+        await harness.setup(elsewhere)
 
 
-async def test_a_proxy_in_the_environment_is_not_asked(scorer: Faulty, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_resources(EpisodeResources(scorer=scorer, goals=[GOAL]))
-    with OpenAIStub(PLAN) as stub:
-        config = env_config()
-        monkeypatch.setenv("NO_PROXY", "")
-        harness = envs.DirectHarness(envs.DirectHarnessConfig(id="rlmath-direct"))
-        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-        await _ask(harness, stub, config)
-    assert len(stub.requests) == 1
-
-
-async def _ask(harness: Any, stub: OpenAIStub, config: Any) -> None:
+async def test_a_proxy_in_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     import verifiers.v1 as vf
 
-    [task] = vf.load_environment(config).taskset
-    context = vf.ModelContext(model="stub", client=vf.EvalClientConfig(), sampling=vf.SamplingConfig())
-    await harness.launch(context, None, None, stub.base_url, "secret", {}, task.data)
+    [task] = envs.build_taskset(goals=[GOAL])
+    harness: Any = envs.DirectHarness(envs.DirectHarnessConfig(id="rlmath-direct"))
+    context = vf.ModelContext(model="stub", client=vf.EvalClientConfig(), sampling=vf.SamplingConfig.model_validate({}))
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    with OpenAIStub(PLAN) as stub:
+        await harness.launch(context, None, None, stub.base_url, "secret", {}, task.data)
+    assert len(stub.requests) == 1

@@ -18,7 +18,7 @@ from datasets import Dataset  # type: ignore[import-untyped]
 from rlmath.detectors import plan_stats
 from rlmath.envs import report
 from rlmath.envs.resources import EpisodeResources, live_resources
-from rlmath.envs.scoring import Unscored, score_plan, window_exceeded
+from rlmath.envs.scoring import SCORE_TIMEOUT_S, Unscored, score_plan, window_exceeded
 from rlmath.prompt import user_message
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Plan
 
@@ -82,6 +82,7 @@ async def _judge(
         resources=resources if resources is not None else live_resources(),
         budgets=budgets,
         request_id=state["trajectory_id"],
+        timeout_s=SCORE_TIMEOUT_S,
     )
 
 

@@ -13,6 +13,10 @@ from rlmath.errors import RlmathError, Unavailable
 from rlmath.plan import PlanFormatError, parse_plan
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
 
+SCORE_TIMEOUT_S = 3600.0
+"""For the scoring of one rollout, unless a config says otherwise: far above what the caps of an episode leave it, and
+an end to waiting for a service that never answers."""
+
 
 class Unscored(RlmathError):
     """A rollout that says nothing about the policy, for a reason other than infrastructure: it did not fit the model's

@@ -18,7 +18,7 @@ from pydantic import Field
 from rlmath.envs import report
 from rlmath.envs.goals import resolve_goals
 from rlmath.envs.resources import live_resources, resolve_budgets
-from rlmath.envs.scoring import Unscored, score_plan, window_exceeded
+from rlmath.envs.scoring import SCORE_TIMEOUT_S, Unscored, score_plan, window_exceeded
 from rlmath.prompt import SYSTEM_PROMPT, user_message
 from rlmath.types import EpisodeResult, GoalSpec
 
@@ -63,7 +63,7 @@ class DecompositionTaskConfig(vf.TaskConfig):
     """Attempts at all lemmas of a plan together (default 64)."""
     verify_timeout_s: float | None = Field(None, gt=0, le=86_400)
     """Seconds of one kernel check (default 120). Running out of them is the plan's fault."""
-    score_timeout_s: float = Field(3600.0, gt=0)
+    score_timeout_s: float = Field(SCORE_TIMEOUT_S, gt=0)
     """Seconds for the scoring of one rollout as a whole. Running out of them is nobody's fault: no reward."""
 
     def budgets(self) -> dict[str, int | float | None]:

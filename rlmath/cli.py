@@ -1,7 +1,7 @@
 """The command `rlmath`: one subcommand a file in `rlmath.commands`.
 
-Exit codes: 0 done · 1 done, but something failed (results of status `error`, errors in a checked file, a red
-`doctor`) · 2 bad input, told in one line `rlmath: error: FIELD: problem` · 130 interrupted.
+Exit codes: 0 done · 1 done, but something failed (results of status `error`, errors in a checked file, a refused
+audit, a red `doctor`) · 2 bad input, told in one line `rlmath: error: FIELD: problem` · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from rlmath import __version__
-from rlmath.commands import check, doctor, evaluate, score
+from rlmath.commands import audit, check, doctor, evaluate, keys, score, serve
 from rlmath.errors import InputError, RlmathError
 
-COMMANDS = (evaluate, score, check, doctor)
+COMMANDS = (evaluate, score, check, audit, serve, keys, doctor)
 
 
 class _Parser(argparse.ArgumentParser):

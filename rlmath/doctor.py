@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.kernel.embedded.isolation import Isolation
 from rlmath.kernel.protocol import Kernel, Source
 from rlmath.types import GoalSpec, Status
 
@@ -54,7 +55,7 @@ async def examine(*, checks: int, ray: bool) -> AsyncIterator[Finding]:
     yield _machine()
     kernel_works = True
     async for finding in _kernel(checks):
-        kernel_works &= finding.state is State.OK
+        kernel_works &= finding.state is not State.FAILED
         yield finding
     yield _package("ray", "the cluster: rlmath eval", "rlmath")
     if ray and kernel_works:
@@ -129,6 +130,7 @@ async def _kernel(checks: int) -> AsyncIterator[Finding]:
                 State.OK,
                 f"{kernel.identity}; warm and past its self-test in {time.perf_counter() - started:.2f} s",
             )
+            yield _isolation(kernel.isolation)
             name = "check"
             times = [await _timed(kernel) for _ in range(checks)]
             middle, slowest = statistics.median(times) * 1000, max(times) * 1000
@@ -137,6 +139,22 @@ async def _kernel(checks: int) -> AsyncIterator[Finding]:
             )
     except RlmathError as error:
         yield Finding(name, State.FAILED, "does not work", str(error))
+
+
+def _isolation(isolation: Isolation) -> Finding:
+    """Which measures are on, and why not the others."""
+    measures = "; ".join(f"{name}: {measure.note}" for name, measure in isolation if measure.on)
+    off = "; ".join(f"{name}: {measure.note}" for name, measure in isolation if not measure.on)
+    text = (measures or "nothing") + (f". OFF: {off}" if off else "")
+    if not isolation.missing:
+        return Finding("isolation", State.OK, text)
+    return Finding(
+        "isolation",
+        State.ABSENT,
+        text,
+        "run as root, in a container with CAP_SYS_ADMIN, or where ordinary users may make namespaces; "
+        "require_isolation refuses to score here",
+    )
 
 
 async def _timed(kernel: Kernel) -> float:

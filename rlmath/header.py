@@ -6,6 +6,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rlmath.errors import InputError
+
+EMBEDDED_MODULES = frozenset({"Init"})
+"""What a file for the embedded kernel may import: its environment is always there, under the name a Lean file
+expects."""
+
 _BLANK = re.compile(r"\s+|--[^\n]*")
 _COMMENT_EDGE = re.compile(r"/-|-/")
 _PART = r"(?:«[^»\n]*»|[\w'!?]+)"
@@ -42,6 +48,22 @@ def split_header(text: str) -> Header:
         end = match.end()
         position = _skip_blank(text, end)
     return Header(tuple(imports), re.sub(r"[^\n]", " ", text[:end]) + text[end:])
+
+
+def embedded_body(text: str, where: str) -> str:
+    """A file for the embedded kernel, without its header. Raises `InputError` (field `where`, with the line) for an
+    import of what that kernel lacks.
+    """
+    header = split_header(text)
+    for wanted in header.imports:
+        if wanted.module not in EMBEDDED_MODULES:
+            raise InputError(
+                f"{where} line {wanted.line}",
+                f"import {wanted.module}: the embedded kernel has only its own prelude, as Init, and no other module. "
+                f"{wanted.module} needs an installed Lean toolchain and a Lake project that has it: "
+                "run `lake env lean FILE` there",
+            )
+    return header.body
 
 
 def _skip_blank(text: str, position: int) -> int:

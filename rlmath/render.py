@@ -75,7 +75,7 @@ def render_text(result: EpisodeResult, *, width: int = 120) -> str:
 
 
 def render_html(result: EpisodeResult, completion: str = "") -> str:
-    """The table as an HTML fragment. With the completion, each message links to the line of the plan that it is about."""
+    """The table as an HTML fragment. With the completion, each message links to the line of the plan it is about."""
     excerpts = _Excerpts(result, completion)
     parts = [f"<p><b>{escape(result.goal_id)}</b>: {_coloured(result.status.value)} {escape(_reward(result))}</p>"]
     if result.detail and not any(s.detail == result.detail for s in result.stages):

@@ -52,7 +52,9 @@ def goal_check(goal: GoalSpec) -> Source:
     It is the audit's reference too. The axioms line is asked for, so that a context that leaves a namespace open shows
     itself.
     """
-    source = _source(goal, goal.name, ["theorem ", goal.name, " :", _term(GOAL, goal.prop), "\n  := sorry"], axioms=True)
+    source = _source(
+        goal, goal.name, ["theorem ", goal.name, " :", _term(GOAL, goal.prop), "\n  := sorry"], axioms=True
+    )
     return replace(source, reference=True)
 
 
@@ -87,7 +89,8 @@ def leaf_check(goal: GoalSpec, lemma: Lemma, proof: str, tag: str, form: ProofFo
 def compose(goal: GoalSpec, plan: Plan, proofs: Mapping[str, tuple[str, ProofForm]]) -> Source:
     """The composed theorem, under the goal's own name: the plan check's function applied to the leaf proofs.
 
-    Its axioms are the audit's business (`Kernel.certify`), and not asked for here. `proofs` has the accepted text and its form for each lemma name; with zero lemmas the assembly is the whole proof.
+    Its axioms are the audit's business (`Kernel.certify`), and not asked for here. `proofs` has the accepted text and
+    its form for each lemma name; with zero lemmas the assembly is the whole proof.
     """
     header = ["theorem ", goal.name, " :\n", _indented(goal.prop), "\n  := "]
     if not plan.lemmas:

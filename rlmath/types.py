@@ -1,6 +1,7 @@
 """The frozen contracts: goals, plans, budgets, statuses and results. No logic beyond properties; no I/O.
 
-Wire half: everything here is plain data with `to_json()` where it travels. Behaviour lives in `plan`, `source`, `sanitize` and `episode`.
+Wire half: everything here is plain data with `to_json()` where it travels. Behaviour lives in `plan`, `source`,
+`sanitize` and `episode`.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Plan:
-    """A parsed completion: lemmas in their order and the assembly's text, verbatim, lines joined by `\\n`, no final newline."""
+    """A parsed completion: lemmas in their order and the assembly's text, verbatim, lines joined by `\\n`, no final
+    newline."""
 
     lemmas: tuple[Lemma, ...]
     assembly: str
@@ -165,7 +167,8 @@ class StageReport:
 
 @dataclass(frozen=True)
 class EpisodeResult:
-    """One completion judged. Two results of the same inputs are equal whatever ran in parallel: times and speculation do not compare."""
+    """One completion judged. Two results of the same inputs are equal whatever ran in parallel: times and
+    speculation do not compare."""
 
     goal_id: str
     status: Status
@@ -179,7 +182,8 @@ class EpisodeResult:
     axioms: tuple[str, ...] | None = None
     """Axioms the accepted theorem rests on; None unless verified."""
     audit_constants: int | None = None
-    """How many constants of the accepted theorem a clean process sent through the kernel again; None unless verified."""
+    """How many constants of the accepted theorem a clean process sent through the kernel again; None unless
+    verified."""
     artifact: str | None = None
     """The composed theorem that was judged last. Holds proof text: never to be shown to a policy."""
     kernel: KernelIdentity | None = None

@@ -1,7 +1,7 @@
 """Each gate by itself: what it says of a case when no other gate has looked at it.
 
-The cases are those of `data/attacks.jsonl` and of the soundness corpus. A case is a completion with recorded proofs, or,
-where no completion gets that far, the text of a command (`command`, after `own_context` in place of the author's).
+The cases are those of `data/attacks.jsonl` and of the soundness corpus. A case is a completion with recorded proofs,
+or, where no completion gets that far, the text of a command (`command`, after `own_context` in place of the author's).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from rlmath.types import GoalSpec, Plan
 
 DATA = Path(__file__).parent / "data"
 GATES = ("format", "lexical", "parser", "kernel", "audit")
+FORMS: tuple[ProofForm, ...] = ("tactics", "term")
 TIMEOUT_S = 10.0
 
 
@@ -44,6 +45,8 @@ class Case:
     rule: str | None = None
     """Of the audit."""
     honest: bool = False
+    forms: Mapping[str, ProofForm] = field(default_factory=dict)
+    """How the recorded proofs are to be read, where it is not as tactics: see `with_forms`."""
 
 
 def attacks() -> dict[str, Case]:
@@ -117,30 +120,44 @@ def texts(case: Case, plan: Plan) -> list[str]:
     return [proof if isinstance(proof, str) else proof[-1] for proof in proofs]
 
 
+async def with_forms(kernel: EmbeddedKernel, case: Case) -> Case:
+    """The case, with the proofs found out that are no tactics but terms: the pipeline takes both."""
+    plan = plan_of(case)
+    forms: dict[str, ProofForm] = {}
+    for lemma, proof in zip(plan.lemmas, texts(case, plan), strict=True) if plan else ():
+        gates = [
+            (await kernel.check(leaf_check(case.goal, lemma, proof, "form", form), timeout_s=TIMEOUT_S)).gate
+            for form in FORMS
+        ]
+        if gates[0] is not None and gates[0].rule == "part" and gates[1] is not None and gates[1].ok:
+            forms[lemma.name] = "term"
+    return replace(case, forms=forms)
+
+
 def sources(case: Case) -> list[Source]:
     """Every check that the pipeline would make of the case, as if all had gone well before it."""
     if case.command is not None:
-        context = case.goal.context if case.own_context is None else case.own_context
-        return [Source(case.command, context, declaration=case.goal.name)]
+        return [final_source(case)]
     plan = plan_of(case)
     if plan is None:
         return []
-    proofs = texts(case, plan)
     made = [statement_check(case.goal, lemma, f"s{i}") for i, lemma in enumerate(plan.lemmas)]
     made += [plan_check(case.goal, plan, "plan")] if plan.lemmas else []
-    made += [leaf_check(case.goal, lemma, proof, f"l{i}") for i, (lemma, proof) in enumerate(zip(plan.lemmas, proofs))]
+    for lemma, proof in zip(plan.lemmas, texts(case, plan), strict=True):
+        made.append(leaf_check(case.goal, lemma, proof, f"leaf{len(made)}", case.forms.get(lemma.name, "tactics")))
     return [*made, final_source(case)]
 
 
 def final_source(case: Case) -> Source:
     """The composed theorem, or the case's own command."""
     if case.command is not None:
-        return sources(case)[0]
+        context = case.goal.context if case.own_context is None else case.own_context
+        return Source(case.command, context, declaration=case.goal.name)
     plan = plan_of(case)
     assert plan is not None
-    names = [lemma.name for lemma in plan.lemmas]
     proofs: dict[str, tuple[str, ProofForm]] = {
-        name: (proof, "tactics") for name, proof in zip(names, texts(case, plan), strict=True)
+        lemma.name: (proof, case.forms.get(lemma.name, "tactics"))
+        for lemma, proof in zip(plan.lemmas, texts(case, plan), strict=True)
     }
     return compose(case.goal, plan, proofs)
 

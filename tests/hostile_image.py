@@ -1,5 +1,5 @@
-"""The warm image with a back door for tests of isolation: a command that begins with `MARK` is not given to Lean but run
-as Python, in the child that a check has, behind everything that shuts it in.
+"""The warm image with a back door for tests of isolation: a command that begins with `MARK` is not given to Lean but
+run as Python, in the child that a check has, behind everything that shuts it in.
 
     python tests/hostile_image.py NAMES ARGUMENTS-AS-JSON
 
@@ -44,7 +44,7 @@ TOOLS = {
     "time": time,
 }
 
-honest_check, honest_seal = child._check, image.seal
+honest_check, honest_seal = child._check, confine.seal
 
 
 def check(*arguments: Any) -> None:
@@ -66,8 +66,10 @@ def check(*arguments: Any) -> None:
 
 def seal(prepared: confine.Prepared) -> confine.Enclosure:
     """In place of `confine.seal`."""
-    enclosure = honest_seal(prepared)
     out = set(filter(None, sys.argv[1].split(",")))
+    if "files" in out:
+        prepared = replace(prepared, mounts="left out by a test")
+    enclosure = honest_seal(prepared)
     off = {name: Measure(False, "left out by a test") for name in out}
     return replace(
         enclosure,
@@ -77,5 +79,6 @@ def seal(prepared: confine.Prepared) -> confine.Enclosure:
     )
 
 
-child._check, image.seal = check, seal
+setattr(child, honest_check.__name__, check)
+setattr(image, honest_seal.__name__, seal)
 image.main(json.loads(sys.argv[2]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -12,8 +12,9 @@ import pytest
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.audit import attacks
 from rlmath.kernel.audit.attacks import BYTE_ATTACKS, TEXT_ATTACKS, Forger, run_attacks
-from rlmath.kernel.audit.blob import CONSTRUCTOR, DEFINITION, INDUCTIVE, OPAQUE, THEOREM, Constant
 from rlmath.kernel.audit.certify import ALLOWED, Auditor, References
+from rlmath.kernel.audit.constants import CONSTRUCTOR, DEFINITION, INDUCTIVE, OPAQUE, THEOREM, Constant
+from rlmath.kernel.audit.forge import Writer
 from rlmath.kernel.audit.tables import APP, BVAR, FORALL, LAMBDA, LITERAL, PARAM, SORT, SUCC
 from rlmath.kernel.embedded import EmbeddedKernel, Limits
 from rlmath.kernel.embedded.outcome import export_of
@@ -130,7 +131,8 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "fun q => q.z",
     ),
     "a class and its instances": (
-        "class Foo (α : Type) where\n  foo : α\ninstance : Foo Nat := ⟨3⟩\ninstance [Foo α] : Foo (List α) := ⟨[Foo.foo]⟩",
+        "class Foo (α : Type) where\n  foo : α\ninstance : Foo Nat := ⟨3⟩\n"
+        "instance {α : Type} [Foo α] : Foo (List α) := ⟨[Foo.foo]⟩",
         "(Foo.foo : List Nat) = [3]",
         "rfl",
     ),
@@ -143,7 +145,7 @@ HONEST: dict[str, tuple[str, str, str]] = {
     "a partial function, which nothing uses": ("partial def loop (n : Nat) : Nat := loop n", "1 = 1", "rfl"),
     "unsafe code, which nothing uses": ("unsafe def loop : Nat := loop", "1 = 1", "rfl"),
     "a sorry in the context, which nothing uses": ("theorem bad : 1 = 2 := sorry", "1 = 1", "rfl"),
-    "choice in the context": ("noncomputable def some : Nat := Classical.choice ⟨0⟩", "some = some", "rfl"),
+    "choice in the context": ("noncomputable def chosen : Nat := Classical.choice ⟨0⟩", "chosen = chosen", "rfl"),
     "universes": (
         "universe u v\ninductive L (α : Type u) | nil | cons (a : α) (t : L α)",
         "∀ (α : Type u) (β : Sort v) (a : α) (b : β), L.cons a .nil = L.cons a .nil ∧ b = b",
@@ -154,9 +156,13 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "True",
         "(fun _ => trivial) (show ∀ (α : Type u) (a : α), a = a from fun _ _ => rfl)",
     ),
-    "variables of the context": ("variable (n : Nat) {α : Type} [Inhabited α]", "n = n ∧ (default : α) = default", "⟨rfl, rfl⟩"),
+    "variables of the context": (
+        "variable (n : Nat) {α : Type} [Inhabited α]",
+        "n = n ∧ (default : α) = default",
+        "⟨rfl, rfl⟩",
+    ),
     "an open namespace": ("namespace A.B\ndef k := 4\nend A.B\nopen A.B", "k = 4", "rfl"),
-    "texts and characters": ('def s := "hé\\nllo"\ndef c := \'x\'', 's = "hé\\nllo" ∧ c = \'x\'', "⟨rfl, rfl⟩"),
+    "texts and characters": ("def s := \"hé\\nllo\"\ndef c := 'x'", "s = \"hé\\nllo\" ∧ c = 'x'", "⟨rfl, rfl⟩"),
     "numerals of any size": (f"def b := {1 << 70}", f"b = {1 << 70} ∧ b + {(1 << 63) - 1} ≠ {1 << 63}", "by decide"),
     "matches inside a proof": (
         "",
@@ -166,9 +172,10 @@ HONEST: dict[str, tuple[str, str, str]] = {
     "recursion inside a proof": (
         "",
         "∀ n : Nat, 0 ≤ n",
-        "by\n  let rec f (n : Nat) : 0 ≤ n := match n with\n    | 0 => Nat.le_refl 0\n    | n + 1 => Nat.le_step (f n)\n  exact f",
+        "by\n  let rec f (n : Nat) : 0 ≤ n := match n with\n"
+        "    | 0 => Nat.le_refl 0\n    | n + 1 => Nat.le_step (f n)\n  exact f",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("goal_name", ["goal", "Deep.er.«a goal»"])
@@ -215,8 +222,6 @@ FORGER = Forger()
 
 
 def export(*constants: Constant) -> bytes:
-    from rlmath.kernel.audit.forge import Writer
-
     return Writer(FORGER.tables).module([*constants, FORGER.proved()])
 
 
@@ -245,6 +250,24 @@ FORGED: dict[str, tuple[bytes, AuditRule | None]] = {
     "a constructor twice": (export(*inductive("Bad.a", "Bad.a")), "declarations"),
     "a constructor that is not there": (export(inductive("Bad.a")[0]), "declarations"),
     "a constructor of no type": (export(inductive("Bad.a")[1]), "declarations"),
+    "a constructor of what is no type": (
+        export(Constant(CONSTRUCTOR, F.tables.name("x"), (), F.const("True"), belongs_to=F.tables.name("goal"))),
+        "declarations",
+    ),
+    "two types that do not agree on their block": (
+        export(
+            *inductive("Bad.a", block=(F.tables.name(BAD), F.tables.name("Other"))),
+            *inductive("Other.a", name="Other"),
+        ),
+        "declarations",
+    ),
+    "two types of one block": (
+        export(
+            *inductive("Bad.a", block=(F.tables.name(BAD), F.tables.name("Other"))),
+            *inductive("Other.a", name="Other", block=(F.tables.name(BAD), F.tables.name("Other"))),
+        ),
+        None,
+    ),
     "a block without its types": (export(*inductive("Bad.a", block=())), "declarations"),
     "a block of another type": (export(*inductive("Bad.a", block=(F.tables.name("Nat"),))), "declarations"),
     "a block that has the type twice": (
@@ -322,6 +345,25 @@ async def test_exports_made_by_hand(kernel: EmbeddedKernel, name: str) -> None:
     assert (audit.constants > 0) == audit.accepted
 
 
+@pytest.mark.parametrize(
+    ("levels", "rule"), [(["u"], None), (["v", "u"], None), ([], "statement"), (["v"], "statement")]
+)
+async def test_a_theorem_has_the_universes_that_it_mentions(
+    kernel: EmbeddedKernel, levels: list[str], rule: AuditRule | None
+) -> None:
+    """`∀ (α : Type u) (a : α), a = a`, with more universe parameters than the reference, or fewer."""
+    f = Forger()
+    t = f.tables
+    up = t.levels.number((SUCC, t.levels.number((PARAM, t.name("u")))))
+    sort, zero, one = t.expr((SORT, up)), t.expr((BVAR, 0)), t.expr((BVAR, 1))
+    equal = f.app(f.const("Eq", up), one, zero, zero)
+    type_ = t.expr((FORALL, sort, t.expr((FORALL, zero, equal))))
+    proof = t.expr((LAMBDA, sort, t.expr((LAMBDA, zero, f.app(f.const("Eq.refl", up), one, zero)))))
+    data = f.export(Constant(THEOREM, t.name("goal"), tuple(map(t.name, levels)), type_, proof))
+    audit = await judge(kernel, GoalSpec("g", "∀ (α : Type u) (a : α), a = a", "goal", "universe u"), data)
+    assert (audit.accepted, audit.rule) == (rule is None, rule), audit.reason
+
+
 async def test_a_statement_resting_on_the_contexts_own_sorry_is_its_authors_fault(kernel: EmbeddedKernel) -> None:
     goal = GoalSpec("g", "q = q", "goal", "noncomputable def q : Nat := sorry")
     with pytest.raises(InputError, match="sorryAx"):
@@ -366,7 +408,7 @@ def exponential_level(depth: int) -> bytes:
 
 
 @pytest.fixture(scope="module")
-async def tight() -> object:
+async def tight() -> AsyncIterator[EmbeddedKernel]:
     limits = Limits(judge_seconds=2, judge_memory_bytes=1 << 29)
     async with EmbeddedKernel(slots=1, limits=limits) as kernel:
         yield kernel
@@ -456,16 +498,18 @@ async def test_a_judge_that_others_killed_or_that_says_nothing_gives_no_verdict(
         await auditor_whose_judge(end).judge(TRIAL, CheckResult())
 
 
+UNGATED = replace(goal_check(FALSE), template=None, parts=())
+REFUSED = json.dumps({**vars(AuditVerdict(False, "kernel", "no")), "axioms": []}).encode()
+
+
 async def test_what_the_submissions_process_says_of_a_judgement_is_not_heard() -> None:
     async def submit(kind: JobKind, job: bytes, seconds: float) -> Outcome:
         if kind is JobKind.JUDGE:
-            return saying(
-                (Piece.VERDICT, json.dumps({**vars(AuditVerdict(False, "kernel", "no")), "axioms": []}).encode())
-            )
+            return saying((Piece.VERDICT, REFUSED))
         return saying((Piece.VERDICT, ACCEPTED), (Piece.EXPORT, b"x"), (Piece.TIMINGS, b"{}"))
 
     auditor = Auditor(submit, Limits(), References())
-    certificate = await auditor.certify(Source("theorem goal : True := trivial"), b"", goal_check(FALSE), 5)
+    certificate = await auditor.certify(Source("theorem goal : True := trivial"), b"", UNGATED, 5)
     assert certificate.audit is not None
     assert not certificate.audit.accepted
 
@@ -475,9 +519,8 @@ async def test_a_check_that_exports_nothing_is_refused() -> None:
         return saying((Piece.EXPORT, b"x")) if json.loads(job)[5] else saying((Piece.TIMINGS, b"{}"))
 
     auditor = Auditor(submit, Limits(), References())
-    reference = replace(goal_check(FALSE), template=None, parts=())
     source = Source("theorem goal : True := trivial")
-    certificate = await auditor.certify(source, encode_source(source), reference, 5)
+    certificate = await auditor.certify(source, encode_source(source), UNGATED, 5)
     assert certificate.audit is not None
     assert (certificate.audit.accepted, certificate.audit.rule) == (False, "artifact")
 
@@ -490,7 +533,7 @@ async def test_a_live_kernel_stops_the_built_in_attacks(kernel: EmbeddedKernel) 
     assert len(TEXT_ATTACKS) + len(BYTE_ATTACKS) >= 20
 
 
-@pytest.mark.parametrize("attack", [attack for attack in (*TEXT_ATTACKS, *BYTE_ATTACKS)], ids=lambda a: a.name)
+@pytest.mark.parametrize("attack", [*TEXT_ATTACKS, *BYTE_ATTACKS], ids=lambda a: a.name)
 async def test_a_kernel_that_judges_one_attack_wrongly_will_not_score(
     kernel: EmbeddedKernel, attack: attacks.TextAttack | attacks.ByteAttack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -511,9 +554,8 @@ async def test_a_judge_that_accepts_everything_will_not_score() -> None:
 
 
 async def test_a_judge_that_refuses_everything_will_not_score() -> None:
-    refusal = json.dumps({**vars(AuditVerdict(False, "kernel", "no")), "axioms": []}).encode()
     with pytest.raises(KernelUnavailable, match="an honest theorem"):
-        await run_attacks(auditor_whose_judge(saying((Piece.VERDICT, refusal))))
+        await run_attacks(auditor_whose_judge(saying((Piece.VERDICT, REFUSED))))
 
 
 # --- references -------------------------------------------------------------------------------------------------------
@@ -560,12 +602,6 @@ async def test_a_reference_outlives_whoever_asked_first() -> None:
     first.cancel()
     _, wanted = await second
     assert wanted == attacks.honest()
-
-
-# --- text -------------------------------------------------------------------------------------------------------------
-
-
-Check = Callable[[dict[str, object]], bool]
 
 
 async def test_an_export_is_not_sent_unless_asked_for(kernel: EmbeddedKernel) -> None:

@@ -6,7 +6,21 @@ So a gate that stops working shows, even where another still catches its cases.
 from __future__ import annotations
 
 import pytest
-from gates import GATES, attacks, by_audit, by_format, by_kernel, by_lexical, by_parser, complaint, of_gate, sources
+from gates import (
+    GATES,
+    attacks,
+    by_audit,
+    by_format,
+    by_kernel,
+    by_lexical,
+    by_parser,
+    caught_by,
+    complaint,
+    corpus,
+    of_gate,
+    sources,
+    with_forms,
+)
 
 from rlmath.episode import run_episode
 from rlmath.kernel.embedded import EmbeddedKernel
@@ -76,3 +90,12 @@ async def test_the_pipeline_verifies_none(kernel: EmbeddedKernel, name: str) -> 
     assert result.status is not Status.VERIFIED
     assert result.reward == 0.0
     assert (result.axioms, result.audit_constants) == (None, None)
+
+
+HONEST = [name for name, case in corpus().items() if case.honest]
+
+
+@pytest.mark.parametrize("name", HONEST)
+async def test_no_gate_stops_an_honest_case(kernel: EmbeddedKernel, name: str) -> None:
+    case = await with_forms(kernel, corpus()[name])
+    assert {gate: await caught_by(kernel, case, gate) for gate in GATES} == dict.fromkeys(GATES)

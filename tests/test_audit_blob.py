@@ -13,20 +13,17 @@ from hypothesis import strategies as st
 
 from rlmath.kernel.audit import attacks
 from rlmath.kernel.audit.attacks import Forger
-from rlmath.kernel.audit.blob import (
+from rlmath.kernel.audit.blob import MAX_BYTES, MAX_CONSTANTS, MAX_INDEX, decode
+from rlmath.kernel.audit.constants import (
     AXIOM,
     CONSTRUCTOR,
     DEFINITION,
     INDUCTIVE,
-    MAX_BYTES,
-    MAX_CONSTANTS,
-    MAX_INDEX,
     OPAQUE,
     RECURSOR,
     THEOREM,
     Constant,
     Module,
-    decode,
 )
 from rlmath.kernel.audit.forge import NIL, Writer
 from rlmath.kernel.audit.tables import (
@@ -165,6 +162,18 @@ def test_names_as_people_write_them(dotted: str, parts: list[str]) -> None:
     assert tables.show_name(tables.name(dotted)) == ".".join(parts)
 
 
+def test_a_name_made_to_fill_a_message_is_cut() -> None:
+    tables = Tables()
+    number = tables.name("a.b")
+    for part in ("x" * 1_000_000, 1 << 20_000, "end"):
+        number = tables.names.number((number, part))
+    assert len(tables.show_name(number)) == 201
+    assert tables.show_name(number).endswith(".end")
+    for _ in range(10_000):
+        number = tables.names.number((number, "y"))
+    assert tables.show_name(number) == "…" + ".y" * 100
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -287,6 +296,21 @@ REFUSED: dict[str, bytes] = {
     "a text that is not UTF-8": text_of(b"a\xffa"),
     "a text with a surrogate": text_of(b"\xed\xa0\x80"),
     "a term inside itself": attacks.inside_itself(),
+    "a binder inside itself": theorem_with(
+        lambda f, w: w.constructor(LAMBDA, [w.name(f.tables.name("x")), w.expr(f.const("Nat")), len(w.data)], bytes(9))
+    ),
+    "a binder around what comes after it": theorem_with(
+        lambda f, w: w.constructor(LAMBDA, [w.name(f.tables.name("x")), w.expr(f.const("Nat")), 1 << 20], bytes(9))
+    ),
+    "a name inside itself": theorem_with(
+        lambda f, w: w.constructor(CONST, [w.constructor(2, [len(w.data), 7]), NIL], bytes(8))
+    ),
+    "a level inside itself": theorem_with(
+        lambda f, w: w.constructor(SORT, [w.constructor(SUCC, [len(w.data)], bytes(8))], bytes(8))
+    ),
+    "a list inside itself": theorem_with(
+        lambda f, w: w.constructor(CONST, [w.name(f.tables.name("x")), w.constructor(1, [1, len(w.data)])], bytes(8))
+    ),
     "a name twice": attacks.twice(),
     "an export cut off": attacks.cut_off(),
     "a constant under another's name": under_another_name(),
@@ -391,14 +415,14 @@ SAMPLES = [
 
 def mutant(data: bytes, chance: random.Random) -> bytes:
     """The bytes with a few things changed: a bit, a byte, a word (to a pointer, a small value, another's word), the
-    length, two stretches swapped."""
+    length, a stretch doubled."""
     out = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 3, 8))):
         if len(out) < 16:
             break
         words = len(out) // 8
         at = 8 * chance.randrange(words)
-        what = chance.randrange(8)
+        what = chance.randrange(10)
         if what == 0:
             out[chance.randrange(len(out))] ^= 1 << chance.randrange(8)
         elif what == 1:
@@ -414,8 +438,15 @@ def mutant(data: bytes, chance: random.Random) -> bytes:
             del out[at:]
         elif what == 6:
             out[at:at] = out[at : at + 8 * chance.randrange(1, 9)]
-        else:
+        elif what == 7:
             out[at + 7 if chance.random() < 0.5 else at + 6] = chance.randrange(14)
+        else:
+            # A pointer to another object of the same kind: what is most likely to be read.
+            pointer = int.from_bytes(out[at : at + 8], "little")
+            kind = bytes(out[pointer + 6 : pointer + 8])
+            alike = [other for other in range(8, at, 8) if bytes(out[other + 6 : other + 8]) == kind]
+            if alike and pointer % 8 == 0:
+                struct.pack_into("<Q", out, at, chance.choice(alike))
     return bytes(out)
 
 

@@ -1,4 +1,5 @@
-"""The goal bank keeps its promises: every goal has an oracle plan that the kernel accepts, every recorded completion its status."""
+"""The goal bank keeps its promises: every goal has an oracle plan that the kernel accepts, every recorded completion
+its status."""
 
 from __future__ import annotations
 
@@ -64,7 +65,12 @@ async def test_every_recorded_completion_gets_its_status(kernel: EmbeddedKernel)
 
 
 async def test_demo_goals_are_true(kernel: EmbeddedKernel) -> None:
-    proofs = {"demo-00": "intro n\nrfl", "demo-01": "intro p q h\nexact ⟨h.2, h.1⟩", "demo-02": "intro a b h\nomega", "demo-03": "exact ⟨3, rfl⟩"}
+    proofs = {
+        "demo-00": "intro n\nrfl",
+        "demo-01": "intro p q h\nexact ⟨h.2, h.1⟩",
+        "demo-02": "intro a b h\nomega",
+        "demo-03": "exact ⟨3, rfl⟩",
+    }
     for row in rows("demo_goals.jsonl"):
         plan = f"#assembly\n{proofs[row['id']]}\n#end\n"
         result = await run_episode(GoalSpec(**row), plan, kernel=kernel, leaf=RecordedProver({}))

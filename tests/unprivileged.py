@@ -46,7 +46,12 @@ def main(directory: Path, user: int, namespaces: bool, script: str) -> None:
     mount("tmpfs", str(directory), 0, "mode=0755")
     python, packages, repository, cache = (
         show(source, directory)
-        for source in (sys.base_prefix, sysconfig.get_path("purelib"), Path(rlmath.__file__).parents[1], cache_directory())
+        for source in (
+            sys.base_prefix,
+            sysconfig.get_path("purelib"),
+            Path(rlmath.__file__).parents[1],
+            cache_directory(),
+        )
     )
     if user:
         os.setgroups([])

@@ -9,16 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlmath.commands.files import read_lean
 from rlmath.errors import InputError
 
 if TYPE_CHECKING:
     from rlmath.commands import Subparsers
-    from rlmath.header import Import
     from rlmath.kernel.protocol import CheckResult
-
-MODULES = {"Init"}
-"""What a file for the embedded kernel may import: its environment is always there, under the name a Lean file
-expects."""
 
 
 def add_parser(commands: Subparsers) -> None:
@@ -39,35 +35,15 @@ def add_parser(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the file and print what Lean said."""
-    from rlmath.header import split_header
-
     path: Path = arguments.file
     if not arguments.timeout > 0:
         raise InputError("--timeout", f"must be a number of seconds above 0, got {arguments.timeout}")
-    try:
-        header = split_header(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot read it: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"is not UTF-8 (byte {error.start})") from None
-    for wanted in header.imports:
-        if wanted.module not in MODULES:
-            raise _not_there(path, wanted)
-    result = asyncio.run(_check(header.body, arguments.timeout))
+    result = asyncio.run(_check(read_lean(path), arguments.timeout))
     if arguments.json:
         print(json.dumps(asdict(result)))
     else:
         _print(path, result, arguments.timeout)
     return 1 if result.errors or result.timed_out or result.crashed else 0
-
-
-def _not_there(path: Path, wanted: Import) -> InputError:
-    return InputError(
-        f"{path} line {wanted.line}",
-        f"import {wanted.module}: the embedded kernel has only its own prelude, as Init, and no other module. "
-        f"{wanted.module} needs an installed Lean toolchain and a Lake project that has it: "
-        "run `lake env lean FILE` there",
-    )
 
 
 async def _check(text: str, timeout_s: float) -> CheckResult:

@@ -101,10 +101,12 @@ def _run_session(plan: EvalPlan, store: ResultsStore) -> tuple[Session, int | No
 
     if len(store.rows) == len(plan.sought):
         return Session(judged=0, kept=len(store.rows), wall_s=0.0), None
+    from cluster.api import ClusterSettings
     from cluster.local import LocalCluster
 
     section = plan.config.cluster
-    with LocalCluster(section.address, slots=section.slots, progress=_tell) as cluster:
+    settings = ClusterSettings(require_isolation=section.require_isolation)
+    with LocalCluster(section.address, slots=section.slots, progress=_tell, settings=settings) as cluster:
         return asyncio.run(_session(plan, store, cluster))
 
 

@@ -61,6 +61,8 @@ class ClusterSection(Section):
     """Checks at the same time on each node; None: its cores."""
     max_in_flight: int = Field(default=64, ge=1)
     """Completions under judgement at the same time."""
+    require_isolation: bool = False
+    """Refuse to score where checks cannot be isolated fully (`rlmath doctor` tells)."""
 
 
 class EvalConfig(Section):

@@ -1,6 +1,7 @@
 """What a Lean kernel is to the pipeline: a thing that checks one `Source` and says what Lean said.
 
-The kernel reports; it never judges. Whether a sorry, a warning or a timeout matters is the caller's rule (`rlmath.episode`).
+The kernel reports; it never judges. Whether a sorry, a warning or a timeout matters is the caller's rule
+(`rlmath.episode`).
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Source:
-    """Lean text to check, with what is needed to tell our template from the policy's text. Built by `rlmath.source` alone."""
+    """Lean text to check, with what is needed to tell our template from the policy's text. Built by `rlmath.source`
+    alone."""
 
     command: str
     """The text to elaborate: one command when there is a template, else anything (a trusted file)."""
     context: str = ""
-    """Trusted declarations elaborated first, in the same scopes. Messages about them are an `InputError` of the task's author."""
+    """Trusted declarations elaborated first, in the same scopes. Messages about them are an `InputError` of the
+    task's author."""
     template: str | None = None
-    """`command` with each part replaced by its hole. The kernel parses both and refuses a command whose tree differs from the template's
-    filled with the parts parsed alone. None: no gate (trusted text)."""
+    """`command` with each part replaced by its hole. The kernel parses both and refuses a command whose tree differs
+    from the template's filled with the parts parsed alone. None: no gate (trusted text)."""
     parts: tuple[Part, ...] = ()
     declaration: str | None = None
     """Name that the command declares; its axioms are asked for when `axioms` is set."""
@@ -74,7 +77,8 @@ class GateVerdict:
 
     ok: bool
     rule: GateRule | None = None
-    """`part`: a part is not one term. `denied`: a syntax node that no plan may hold. `tree`: the command is not the filled template."""
+    """`part`: a part is not one term. `denied`: a syntax node that no plan may hold. `tree`: the command is not the
+    filled template."""
     label: str = ""
     """The part at fault."""
     detail: str = ""
@@ -91,7 +95,8 @@ class CheckResult:
     messages: tuple[Message, ...] = ()
     """About the command, in Lean's order. Not about the context; not the axioms line."""
     gate: GateVerdict | None = None
-    """None when the source had no template or the kernel has no parser gate of its own. Not ok: nothing was elaborated."""
+    """None when the source had no template or the kernel has no parser gate of its own. Not ok: nothing was
+    elaborated."""
     axioms_line: str | None = None
     """The text of `#print axioms`' message, exactly; None when it was not asked for or did not come."""
     context_error: str | None = None

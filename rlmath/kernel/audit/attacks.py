@@ -14,14 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rlmath.errors import InputError, KernelUnavailable
-from rlmath.kernel.audit.blob import (
-    CONSTRUCTOR,
-    DEFINITION,
-    INDUCTIVE,
-    THEOREM,
-    Constant,
-)
 from rlmath.kernel.audit.certify import ALLOWED, Auditor
+from rlmath.kernel.audit.constants import CONSTRUCTOR, DEFINITION, INDUCTIVE, THEOREM, Constant
 from rlmath.kernel.audit.forge import NIL, Writer
 from rlmath.kernel.audit.tables import APP, BVAR, CONST, FORALL, LITERAL, SORT, SUCC, Tables
 from rlmath.kernel.embedded.wire import Trial, encode_source

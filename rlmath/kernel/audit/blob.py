@@ -14,9 +14,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
+from rlmath.kernel.audit.constants import (
+    AXIOM,
+    CONSTRUCTOR,
+    DEFINITION,
+    INDUCTIVE,
+    OPAQUE,
+    RECURSOR,
+    THEOREM,
+    Constant,
+    Module,
+)
 from rlmath.kernel.audit.tables import (
     APP,
     BVAR,
@@ -52,15 +62,6 @@ NUMERAL: Final = 250
 ARRAY: Final = 246
 """Tags of objects that are not constructors."""
 
-AXIOM: Final = 0
-DEFINITION: Final = 1
-THEOREM: Final = 2
-OPAQUE: Final = 3
-INDUCTIVE: Final = 5
-CONSTRUCTOR: Final = 6
-RECURSOR: Final = 7
-"""Tags of `Lean.ConstantInfo`; 4 is the quotient, which only a prelude may bring in."""
-
 _INFO: Final[dict[int, tuple[int, int]]] = {
     AXIOM: (1, 1),
     DEFINITION: (4, 1),
@@ -94,40 +95,6 @@ APP_HEADER: Final = APP << 8 | 2
 NOT_BACKWARD: Final = "a pointer that does not point backward"
 
 _LEVEL_FIELDS: Final = {SUCC: 1, MAX: 2, IMAX: 2, PARAM: 1}
-
-
-@dataclass(frozen=True)
-class Constant:
-    """One new constant, as far as the kernel needs to be told of it. Names and terms are numbers of `Tables`."""
-
-    kind: int
-    name: int
-    levels: tuple[int, ...]
-    """Names of its universe parameters."""
-    type: int = 0
-    """0 for a recursor: the kernel makes its own."""
-    value: int = 0
-    """Of a definition, theorem or opaque constant; else 0."""
-    hint: int = 0
-    """Of a definition: how eagerly to unfold it. -2 opaque, -1 abbreviation, else its height."""
-    parameters: int = 0
-    """Of an inductive type."""
-    block: tuple[int, ...] = ()
-    """Of an inductive type: all types of its mutual block."""
-    constructors: tuple[int, ...] = ()
-    """Of an inductive type."""
-    belongs_to: int = 0
-    """Of a constructor or recursor: the inductive type."""
-
-
-@dataclass(frozen=True)
-class Module:
-    """All new constants of one environment."""
-
-    constants: dict[int, Constant]
-    """By name."""
-    left_out: frozenset[int] = field(default_factory=frozenset)
-    """Names of unsafe and partial definitions, which the kernel is not told of; so nothing can use them."""
 
 
 def decode(data: bytes, tables: Tables) -> Module:

@@ -10,19 +10,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rlmath.kernel.audit.blob import (
-    ARRAY,
-    AXIOM,
-    CONSTRUCTOR,
-    DEFINITION,
-    INDUCTIVE,
-    NUMERAL,
-    OPAQUE,
-    RECURSOR,
-    STRING,
-    THEOREM,
-    Constant,
-)
+from rlmath.kernel.audit.blob import ARRAY, NUMERAL, STRING
+from rlmath.kernel.audit.constants import AXIOM, CONSTRUCTOR, DEFINITION, INDUCTIVE, OPAQUE, RECURSOR, THEOREM, Constant
 from rlmath.kernel.audit.tables import (
     APP,
     BVAR,

@@ -15,17 +15,8 @@ from ctypes import c_size_t, c_void_p
 from typing import Final
 
 from rlmath.kernel.audit.base import Base
-from rlmath.kernel.audit.blob import (
-    AXIOM,
-    CONSTRUCTOR,
-    INDUCTIVE,
-    MAX_STEPS,
-    RECURSOR,
-    THEOREM,
-    Constant,
-    Module,
-    decode,
-)
+from rlmath.kernel.audit.blob import MAX_STEPS, decode
+from rlmath.kernel.audit.constants import AXIOM, CONSTRUCTOR, INDUCTIVE, RECURSOR, THEOREM, Constant, Module
 from rlmath.kernel.audit.tables import Refused, Tables
 from rlmath.kernel.audit.text import write_text
 from rlmath.kernel.embedded.ffi import Lean, box, tag

@@ -50,6 +50,9 @@ EXPRESSIONS_IN: Final[dict[int, slice]] = {
 BODIES: Final = frozenset({LAMBDA, FORALL, LET})
 """Expressions whose last part is under one more binder than the rest."""
 
+SHOWN: Final = 200
+"""Characters of a name that a message shows."""
+
 Key = tuple[Any, ...]
 
 
@@ -122,12 +125,13 @@ class Tables:
         return number
 
     def show_name(self, number: int) -> str:
-        """A name with dots, its parts as they are (no «»)."""
-        parts: list[str] = []
-        while number:
+        """A name for people to read: with dots, its parts as they are (no «»), of a long one the end."""
+        shown = ""
+        while number and len(shown) <= SHOWN:
             number, part = self.names.keys[number]
-            parts.append(str(part))
-        return ".".join(reversed(parts))
+            text = part if isinstance(part, str) else f"{part:#x}" if part >= 1 << 64 else str(part)
+            shown = f"{text[-SHOWN - 1 :]}.{shown}" if shown else text[-SHOWN - 1 :]
+        return shown if len(shown) <= SHOWN else f"…{shown[-SHOWN:]}"
 
     def last_part(self, number: int) -> str | int:
         """The last part of a name; of the anonymous one, the empty string."""

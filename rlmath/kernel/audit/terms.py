@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rlmath.kernel.audit.blob import DEFINITION, OPAQUE, THEOREM, Constant
+from rlmath.kernel.audit.constants import DEFINITION, OPAQUE, THEOREM, Constant
 from rlmath.kernel.audit.tables import (
     APP,
     BVAR,

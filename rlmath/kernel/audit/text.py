@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from rlmath import __version__
-from rlmath.kernel.audit.blob import AXIOM, CONSTRUCTOR, DEFINITION, INDUCTIVE, OPAQUE, RECURSOR, THEOREM
+from rlmath.kernel.audit.constants import AXIOM, CONSTRUCTOR, DEFINITION, INDUCTIVE, OPAQUE, RECURSOR, THEOREM
 from rlmath.kernel.audit.tables import (
     APP,
     BVAR,

@@ -1,14 +1,15 @@
-"""A control group around an image and its children: one bound on the memory and the processes of all of them together,
-so that many checks that are greedy at once cannot take the machine. Version 1 and 2.
+"""A control group for the checks of an image: one bound on the memory and the processes of all of them together, so
+that many checks that are greedy at once cannot take the machine. Version 1 and 2.
 
-One group for all, not one for each check: to move a process between groups stops every fork on the machine for a while
-(some milliseconds here), and one check's share is bounded by its address space already. When the group's memory is
-used up, Linux kills the process that holds most, which `oom_score_adj` makes a check and never the image.
+One group for all, not one for each check: a check's own share is bounded by its address space and its number of
+processes already. The image stays outside, so that it never waits for memory of the group's. When that is used up,
+Linux kills the check that holds most.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -18,16 +19,14 @@ from pathlib import Path
 from rlmath.kernel.embedded.limits import Limits
 
 _PREFIX = "rlmath-"
-_OWN_MEMORY = 1 << 30
-"""Bytes for the image itself."""
 _LARGEST_SHARE = 0.8
 """Of the machine's memory, whatever the limits add up to."""
-_REMOVE_PATIENCE_S = 1.0
-"""For killed processes to leave their group."""
+_REMOVE_PATIENCE_S = 4.0
+"""For killed processes to leave their group; the image's owner waits a little longer for the image."""
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """A directory of the control group file system where this process's group may have a group below it."""
 
     directory: Path
@@ -37,51 +36,47 @@ class _Place:
 
 @dataclass(frozen=True)
 class Group:
-    """The group of an image, in each hierarchy: the descriptor of the directory it is in, and its name there."""
+    """A group, in each hierarchy: the descriptor of the directory that it is in, and its name there."""
 
     homes: tuple[int, ...]
     name: str
 
-    def dissolve(self) -> None:
-        """Take this process out again and remove the group; its other processes must be dead or dying."""
+    def enter(self) -> None:
+        """Move this process in. Raises OSError."""
         for home in self.homes:
-            with contextlib.suppress(OSError):
-                _write_at(home, "cgroup.procs", str(os.getpid()))
+            _write_at(home, f"{self.name}/cgroup.procs", "0")
+
+    def remove(self) -> None:
+        """Remove the group, when the last of its processes has died: they must be dying."""
         _remove(self.homes, self.name)
 
 
-def join(limits: Limits, slots: int) -> tuple[Group | None, str]:
-    """Move this process into a new group below the one it is in; also, what came of it, in words."""
+def make_group(limits: Limits, slots: int) -> tuple[Group | None, str]:
+    """A new group below the one that this process is in; also, what came of it, in words."""
     name = f"{_PREFIX}{os.getpid()}"
-    memory = min(slots * limits.memory_bytes + _OWN_MEMORY, int(_LARGEST_SHARE * _machine_memory()))
-    # Each slot has a child that runs, one ahead, and one that is being reaped.
-    processes = 3 * slots * limits.processes
     homes: list[int] = []
-    done: set[str] = set()
+    done: list[tuple[str, str]] = []
     try:
-        for place in _places():
+        for place in places(*_own()):
             _sweep(place.directory)
             home = os.open(place.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             homes.append(home)
             os.mkdir(name, dir_fd=home)
-            for file, value in _settings(place, memory, processes):
+            for file, value in settings(place, limits, slots):
                 _write_at(home, f"{name}/{file}", value)
-            _write_at(home, f"{name}/cgroup.procs", str(os.getpid()))
-            done |= place.controllers
+                done.append((file, value))
+        if not any(file.startswith("memory.") for file, _ in done):
+            raise OSError("there is no file system of control groups with a memory controller")
     except OSError as error:
-        Group(tuple(homes), name).dissolve()
+        _remove(tuple(homes), name)
         return None, f"no control group can be made: {error}"
-    if "memory" not in done:
-        return None, "there is no control group file system with a memory controller"
-    return Group(tuple(homes), name), f"a control group of {memory / 2**30:.1f} GiB" + (
-        f" and {processes} processes" if "pids" in done else ""
-    )
+    return Group(tuple(homes), name), f"a control group with {', '.join(f'{file} {value}' for file, value in done)}"
 
 
 def remove_left(pid: int) -> None:
     """Remove what a dead image left, which ran as process `pid` and was started by this process."""
     with contextlib.suppress(OSError):
-        homes = [os.open(place.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for place in _places()]
+        homes = [os.open(place.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) for place in places(*_own())]
         try:
             _remove(tuple(homes), f"{_PREFIX}{pid}")
         finally:
@@ -95,12 +90,12 @@ def _remove(homes: tuple[int, ...], name: str) -> None:
         while True:
             try:
                 os.rmdir(name, dir_fd=home)
-            except FileNotFoundError:
-                break
-            except OSError:
-                if time.monotonic() > deadline:
+            except OSError as error:
+                if error.errno != errno.EBUSY or time.monotonic() > deadline:
                     break
                 time.sleep(0.01)
+            else:
+                break
 
 
 def _sweep(directory: Path) -> None:
@@ -112,10 +107,11 @@ def _sweep(directory: Path) -> None:
                 left.rmdir()
 
 
-def _places() -> Iterator[_Place]:
-    """Where groups can be made, for memory and numbers of processes. Raises OSError where version 2 does not let us."""
-    mounts = [_Mount.of(line) for line in Path("/proc/self/mountinfo").read_text().splitlines()]
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+def places(mountinfo: str, cgroups: str) -> Iterator[Place]:
+    """Where groups can be made, for memory and numbers of processes. The arguments: what /proc/self/mountinfo and
+    /proc/self/cgroup say. Raises OSError where version 2 does not let us."""
+    mounts = [_Mount.of(line) for line in mountinfo.splitlines()]
+    for line in cgroups.splitlines():
         _, controllers, path = line.split(":", 2)
         wanted = frozenset(controllers.split(",")) & {"memory", "pids"}
         for mount in mounts:
@@ -123,11 +119,15 @@ def _places() -> Iterator[_Place]:
             if directory is None or not directory.is_dir():
                 continue
             if mount.kind == "cgroup" and wanted and wanted <= mount.options:
-                yield _Place(directory, wanted, 1)
+                yield Place(directory, wanted, 1)
                 break
             if mount.kind == "cgroup2" and not controllers and (handed_down := _hand_down(directory)):
-                yield _Place(directory, handed_down, 2)
+                yield Place(directory, handed_down, 2)
                 break
+
+
+def _own() -> tuple[str, str]:
+    return Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text()
 
 
 @dataclass(frozen=True)
@@ -161,12 +161,14 @@ def _hand_down(directory: Path) -> frozenset[str]:
     return frozenset(ours)
 
 
-def _settings(place: _Place, memory: int, processes: int) -> Iterator[tuple[str, str]]:
-    """Files of a new group and what to write into them."""
+def settings(place: Place, limits: Limits, slots: int) -> Iterator[tuple[str, str]]:
+    """Files of a new group for the checks of so many slots, and what to write into them."""
     if "memory" in place.controllers:
-        yield "memory.max" if place.version == 2 else "memory.limit_in_bytes", str(memory)
+        most = min(slots * limits.memory_bytes, int(_LARGEST_SHARE * _machine_memory()))
+        yield "memory.max" if place.version == 2 else "memory.limit_in_bytes", str(most)
     if "pids" in place.controllers:
-        yield "pids.max", str(processes)
+        # Each slot has a check that runs, one ahead, and one that dies.
+        yield "pids.max", str(3 * slots * limits.processes)
 
 
 def _write_at(directory: int, name: str, text: str) -> None:

@@ -6,6 +6,7 @@ more) and finds out by trying which measures this machine allows. Each child the
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import resource
@@ -24,6 +25,7 @@ from rlmath.kernel.embedded.namespaces import (
     isolate_next_child,
     leave_files,
     share_with_children,
+    step_into_pid_namespace,
 )
 from rlmath.kernel.embedded.seccomp import Filter, compile_filter
 from rlmath.kernel.embedded.system import (
@@ -62,12 +64,15 @@ class Enclosure:
     """What the image has ready for its children."""
 
     limits: Limits
+    niceness: int
+    """The children's."""
     isolation: Isolation
     proc: int
     """Descriptor of the /proc that is out of sight."""
     nothing: int
     """Descriptor of /dev/null."""
-    own_pid_namespace: int
+    own_pid_namespace: int | None
+    """Descriptor of the image's; None: the image cannot prepare the PID namespace of a child, which makes its own."""
     users: range | None
     """User and group ids for checks; None: they keep the image's."""
     filter: Filter | None
@@ -77,7 +82,7 @@ class Enclosure:
 def prepare(limits: Limits, slots: int) -> Prepared:
     """Namespaces and control group of the image. While it is single-threaded, and before it makes itself
     undumpable."""
-    group, memory = cgroup.join(limits, slots)
+    group, memory = cgroup.make_group(limits, slots)
     powerless = None if os.geteuid() == 0 else _failure(enter_user_namespace)
     return Prepared(
         limits,
@@ -98,11 +103,17 @@ def seal(prepared: Prepared) -> Enclosure:
     except OSError as error:
         raise KernelUnavailable(f"a check cannot be isolated without /proc and /dev/null: {error}") from error
     files = prepared.mounts or _failure(leave_files)
-    processes = _failure(lambda: isolate_next_child(own_pid_namespace)) or _failure_of_child(_expect_first)
-    share_with_children(own_pid_namespace)
+    ahead = _failure(lambda: isolate_next_child(own_pid_namespace)) is None
+    processes = _failure_of_child(_expect_first if ahead else _step_and_expect_first)
+    if ahead:
+        share_with_children(own_pid_namespace)
     ipc = _failure_of_child(lambda: unshare(NEW_IPC))
     users, user = _choose_users()
     system_calls, no_filter = _choose_filter(may_open=files is None)
+    group, memory = prepared.group, prepared.memory
+    if group is not None and (failure := _failure_of_child(group.enter)) is not None:
+        group.remove()
+        group, memory = None, failure
     isolation = Isolation(
         processes=Measure(processes is None, processes or "a PID namespace for each check"),
         files=Measure(files is None, files or "an empty, read-only root"),
@@ -110,14 +121,19 @@ def seal(prepared: Prepared) -> Enclosure:
         ipc=Measure(ipc is None, ipc or "an IPC namespace for each check"),
         user=user,
         system_calls=Measure(no_filter is None, no_filter or "a seccomp filter"),
-        memory=Measure(prepared.group is not None, prepared.memory),
+        memory=Measure(group is not None, memory),
     )
-    return Enclosure(prepared.limits, isolation, proc, nothing, own_pid_namespace, users, system_calls, prepared.group)
+    own = own_pid_namespace if ahead else None
+    niceness = os.getpriority(os.PRIO_PROCESS, 0)
+    # Deadlines are kept however many threads of checks want the processor: the image, which takes little, comes first.
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    return Enclosure(prepared.limits, niceness, isolation, proc, nothing, own, users, system_calls, group)
 
 
 def before_fork(enclosure: Enclosure) -> None:
     """In the image, right before it forks a child."""
-    if enclosure.isolation.processes.on:
+    if enclosure.isolation.processes.on and enclosure.own_pid_namespace is not None:
         isolate_next_child(enclosure.own_pid_namespace)
 
 
@@ -130,10 +146,15 @@ def confine(enclosure: Enclosure, *, keep: tuple[int, ...], stderr: int) -> None
     child must not serve.
     """
     limits, isolation, proc = enclosure.limits, enclosure.isolation, enclosure.proc
+    if isolation.processes.on and enclosure.own_pid_namespace is None:
+        step_into_pid_namespace()
     os.dup2(enclosure.nothing, 0)
     os.dup2(stderr, 1)
     os.dup2(stderr, 2)
     os.setsid()
+    os.setpriority(os.PRIO_PROCESS, 0, enclosure.niceness)
+    if enclosure.group is not None:
+        enclosure.group.enter()
     if isolation.ipc.on:
         unshare(NEW_IPC)
     prctl(PR_SET_DUMPABLE, 1)  # else the next file is root's
@@ -224,12 +245,17 @@ def _expect_first() -> None:
         raise ProcessLookupError("no PID namespace came of it")
 
 
+def _step_and_expect_first() -> None:
+    step_into_pid_namespace()
+    _expect_first()
+
+
 def _failure(action: Callable[[], None]) -> str | None:
     """Why an action fails; None when it does not."""
     try:
         action()
     except OSError as error:
-        return str(error)
+        return error.strerror or str(error)
     return None
 
 

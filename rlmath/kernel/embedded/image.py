@@ -126,7 +126,7 @@ class Image:
             for child in self._children.values():
                 _kill_group(child.pid)
             if self._enclosure.group is not None:
-                self._enclosure.group.dissolve()
+                self._enclosure.group.remove()
         os._exit(0)
 
     # -- the owner

@@ -30,7 +30,8 @@ class Isolation:
     processes: Measure
     """A PID namespace for each check: it sees no process but its own, and all of them die with the first."""
     files: Measure
-    """A mount namespace with an empty, read-only file system."""
+    """A mount namespace with an empty, read-only file system. (Where it is off no file can be opened at all, as long as
+    `system_calls` is on; a stack overflow is then reported as `signal 11`.)"""
     network: Measure
     """A network namespace without an interface that is up."""
     ipc: Measure
@@ -41,7 +42,7 @@ class Isolation:
     """A filter that lets through what Lean needs for computing, and no more: no process, program, socket, mount or
     file to write can be made, no other process signalled or traced, no memory made executable."""
     memory: Measure
-    """A control group that bounds memory and processes of the image and all its checks together."""
+    """A control group that bounds memory and processes of all checks of an image together."""
 
     @property
     def missing(self) -> tuple[str, ...]:

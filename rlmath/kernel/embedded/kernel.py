@@ -258,7 +258,7 @@ class EmbeddedKernel:
     def _check_isolation(self) -> None:
         if self._require_isolation and (missing := self.isolation.missing):
             raise KernelUnavailable(
-                f"checks cannot be isolated as required on this machine; missing: {'; '.join(missing)}"
+                f"checks cannot be isolated on this machine as require_isolation demands; missing: {'; '.join(missing)}"
             )
 
     def _image_lost(self) -> None:

@@ -19,7 +19,7 @@ class Limits:
     too."""
     stack_bytes: int = 64 << 20
     """Stack of a check's main thread, and of each thread that Lean starts (whose own default reserves 1 GiB)."""
-    processes: int = 256
+    processes: int = 64
     """Processes and threads that a check may have; where it has no user of its own, roughly (see `confine.py`)."""
     result_bytes: int = 8 << 20
     """Most bytes a check may report; beyond it, it has crashed with `output limit`."""

@@ -8,7 +8,9 @@ together, about 0.7 ms of CPU and as much again when it is taken down.)
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from pathlib import Path
 
 from rlmath.kernel.embedded.system import (
@@ -22,8 +24,10 @@ from rlmath.kernel.embedded.system import (
     NEW_MOUNTS,
     NEW_PID,
     NEW_USER,
+    PR_SET_PDEATHSIG,
     make_working_directory_root,
     mount,
+    prctl,
     setns,
     unshare,
 )
@@ -50,7 +54,7 @@ def leave_files() -> None:
     There is one file in it, a `/proc/self/maps` that holds no more than the lines about the main thread's stack: with
     it Lean tells a stack overflow from another fault, in the image's children too, whose stack is at the same place.
     """
-    stack = _stack_lines(Path("/proc/self/maps").read_text())
+    stack = stack_lines(Path("/proc/self/maps").read_text())
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     # On a directory that is always there. What it held is not needed any more.
     mount("tmpfs", "/proc", flags, "size=16k,nr_inodes=8,mode=0755")
@@ -72,7 +76,24 @@ def share_with_children(own: int) -> None:
     setns(own, NEW_PID)
 
 
-def _stack_lines(maps: str) -> str:
+def step_into_pid_namespace() -> None:
+    """Go on as the first process of a new PID namespace, in a child of this process, which stays behind and ends as
+    that one does. For a process that may not do as `isolate_next_child` does: one more fork."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    unshare(NEW_PID)
+    if (first := os.fork()) == 0:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        return
+    os.closerange(0, 1 << 20)  # readers wait for the last writer of their pipe
+    code = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
+    if code < 0:
+        with contextlib.suppress(OSError):  # of SIGKILL
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def stack_lines(maps: str) -> str:
     """The main thread's stack and the mapping below it, which bounds its growth."""
     lines = maps.splitlines(keepends=True)
     at = next(number for number, line in enumerate(lines) if line.rstrip().endswith("[stack]"))

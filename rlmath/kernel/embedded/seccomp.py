@@ -87,10 +87,14 @@ class Filter:
 
     code: bytes
 
+    def for_process(self, pid: int) -> bytes:
+        """The code, complete."""
+        return self.code.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", pid))
+
     def install(self, pid: int) -> None:
         """Put this process, with the threads it will have, under the filter for good. After no_new_privs. `pid`: this
         process's, as it sees it itself: the only one that it may signal."""
-        code = self.code.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", pid))
+        code = self.for_process(pid)
         buffer = ctypes.create_string_buffer(code, len(code))
         program = ctypes.create_string_buffer(struct.pack("@HQ", len(code) // 8, ctypes.addressof(buffer)), 16)
         prctl(PR_SET_SECCOMP, 2, ctypes.addressof(program))

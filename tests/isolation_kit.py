@@ -1,0 +1,124 @@
+"""Kernels whose checks can be hostile Python (see `hostile_image.py`), and looking at what a check leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import time
+from array import array
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from io import RawIOBase
+from mmap import PAGESIZE
+from pathlib import Path
+from typing import Any
+
+from rlmath.kernel.embedded import EmbeddedKernel, Limits, link
+from rlmath.kernel.protocol import CheckResult, Source
+
+HOSTILE_IMAGE = Path(__file__).with_name("hostile_image.py")
+
+
+@asynccontextmanager
+async def hostile_kernel(
+    *, without: tuple[str, ...] = (), slots: int = 2, limits: Limits | None = None
+) -> AsyncIterator[EmbeddedKernel]:
+    """A kernel that runs `python(...)`. `without`: measures of isolation to leave out."""
+    honest = link.IMAGE
+    link.IMAGE = (str(HOSTILE_IMAGE), ",".join(without))
+    try:
+        kernel = EmbeddedKernel(slots=slots, limits=limits)
+        await kernel.start()
+    finally:
+        link.IMAGE = honest
+    try:
+        yield kernel
+    finally:
+        await kernel.aclose()
+
+
+def python(code: str) -> Source:
+    """A check that runs `code`."""
+    return Source(f"#python\n{code}")
+
+
+def said(result: CheckResult) -> list[Any]:
+    """What a hostile check found out."""
+    return [json.loads(message.text) for message in result.messages]
+
+
+async def run(kernel: EmbeddedKernel, code: str, timeout_s: float = 20.0) -> list[Any]:
+    """Run `code` to its end; what it said."""
+    result = await kernel.check(python(code), timeout_s=timeout_s)
+    assert (result.timed_out, result.crashed) == (False, None), result
+    return said(result)
+
+
+def image_pid(kernel: EmbeddedKernel) -> int:
+    """The image's process."""
+    pid = kernel.stats().image_pid
+    assert pid is not None
+    return pid
+
+
+def family(kernel: EmbeddedKernel) -> set[int]:
+    """All processes that were ever forked from the image or its children, and run no other program."""
+    image = Path(f"/proc/{image_pid(kernel)}/cmdline").read_bytes()
+    return {pid for pid, command in commands() if command == image}
+
+
+def commands() -> Iterator[tuple[int, bytes]]:
+    """Number and command line of every process."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                yield int(entry.name), (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+
+
+def text_of(path: str) -> str:
+    """A file of the system's."""
+    return Path(path).read_text().strip()
+
+
+def exist(paths: Iterable[str]) -> list[str]:
+    """Those of `paths` that are there."""
+    return [path for path in paths if Path(path).exists()]
+
+
+def wait_until_idle(kernel: EmbeddedKernel, seconds: float, each: int = 1) -> float:
+    """Wait until nothing is left of earlier checks: the image and its children forked ahead, `each` of so many
+    processes. Seconds it took."""
+    started = time.monotonic()
+    while len(left := family(kernel)) > 1 + each * kernel.slots:
+        assert time.monotonic() - started < seconds, f"still there: {left}"
+        time.sleep(0.005)
+    return time.monotonic() - started
+
+
+def memory_holds(pid: int, marker: bytes) -> list[str]:
+    """The writable mappings of a process that hold `marker`; none when it is gone."""
+    found = []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError), contextlib.ExitStack() as files:
+        maps = files.enter_context(open(f"/proc/{pid}/maps"))
+        pages, memory = (files.enter_context(open(f"/proc/{pid}/{name}", "rb", 0)) for name in ("pagemap", "mem"))
+        for line in maps:
+            span, permissions = line.split()[:2]
+            if permissions.startswith("rw"):
+                start, end = (int(bound, 16) for bound in span.split("-"))
+                pages.seek(start // PAGESIZE * 8)
+                present = array("Q", pages.read((end - start) // PAGESIZE * 8))
+                if any(marker in run for run in _runs(memory, start, present)):
+                    found.append(line.strip())
+    return found
+
+
+def _runs(memory: RawIOBase, start: int, present: array[int]) -> Iterator[bytes]:
+    """What is in the pages from `start` on, each run of pages that are there by itself."""
+    for is_there, numbers in itertools.groupby(range(len(present)), lambda number: present[number] >> 62 != 0):
+        if is_there:
+            run = list(numbers)
+            memory.seek(start + run[0] * PAGESIZE)
+            yield memory.read(len(run) * PAGESIZE) or b""

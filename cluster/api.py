@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from rlmath.errors import InputError
 from rlmath.leaf.config import LeafConfig, TacticsLeaf
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, KernelIdentity, Status
+
+_LEAF: TypeAdapter[LeafConfig] = TypeAdapter(LeafConfig)
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,31 @@ class ScoreRequest:
         if not self.request_id:
             raise InputError("request_id", "must not be empty")
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON types; the inverse of `from_json`."""
+        text = self.completion
+        return {
+            "request_id": self.request_id,
+            "goal": asdict(self.goal),
+            "completion": text if isinstance(text, str) else {"base64": base64.b64encode(text).decode()},
+            "budgets": asdict(self.budgets),
+            "leaf": self.leaf.model_dump(mode="json"),
+            "recorded": None if self.recorded is None else dict(self.recorded),
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ScoreRequest:
+        """Rebuild a request from `to_json()`'s output."""
+        text = row["completion"]
+        return cls(
+            request_id=row["request_id"],
+            goal=GoalSpec(**row["goal"]),
+            completion=text if isinstance(text, str) else base64.b64decode(text["base64"]),
+            budgets=Budgets(**row["budgets"]),
+            leaf=_LEAF.validate_json(json.dumps(row["leaf"])),
+            recorded=row["recorded"],
+        )
+
     def fingerprint(self) -> str:
         """Digest of everything but the id: two requests with one id must agree in it."""
         body = {
@@ -41,6 +73,26 @@ class ScoreRequest:
             "recorded": None if self.recorded is None else {k: _texts(v) for k, v in self.recorded.items()},
         }
         return _digest(json.dumps(body, sort_keys=True))
+
+
+@dataclass(frozen=True)
+class Caller:
+    """On whose behalf work is done."""
+
+    client: str = ""
+    """Name of the tenant: no work, verdict or cache entry is shared with another one."""
+    weight: float = 1.0
+    """Share of the kernel beside other clients that have work waiting."""
+    priority: int = 0
+    """Among this client's own requests; higher goes first."""
+    run: str | None = None
+    """The run whose caps the work is charged to."""
+    shared_cache: bool = False
+    """Verdicts that others with the same setting have paid for may be used, and the other way round."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight < math.inf:
+            raise InputError("weight", f"must be a number above 0, got {self.weight}")
 
 
 def _digest(text: str | bytes) -> str:
@@ -70,6 +122,8 @@ class WorkerStatus:
     """Of the actor's process."""
     image_pid: int | None = None
     """Of the warm image it owns."""
+    checks: int = 0
+    """Results that its kernel gave, as of its last pulse."""
     starts: int = 0
     """How often it became ready."""
     detail: str = ""
@@ -94,6 +148,12 @@ class ClusterStatus:
     checks_done: int
     retries: int
     """Checks sent once more after an infrastructure failure."""
+    cache_hits: int = 0
+    """Checks whose result was known."""
+    checks_shared: int = 0
+    """Checks that joined an identical one under way."""
+    checks_poisoned: int = 0
+    """Checks given up because workers died under them."""
 
     @property
     def ready(self) -> int:
@@ -127,7 +187,13 @@ class ClusterSettings:
     """Limits of the scheduler. The defaults suit one machine as well as a hundred."""
 
     max_running: int = 256
-    """Requests judged at the same time; further ones wait their turn, first come first served."""
+    """Requests judged at the same time; further ones wait their turn (`cluster.admission`)."""
+    max_waiting: int = 100_000
+    """Requests that may wait beside those; one more is refused with `QueueFull`."""
+    check_deadline_s: float | None = 3_600.0
+    """Within so many seconds of being asked for, a check is answered or counts as lost to infrastructure."""
+    cached_checks: int = 50_000
+    """Results of checks kept for identical ones; 0: none."""
     attempts: int = 4
     """How often a check is tried before infrastructure trouble becomes `Status.ERROR`."""
     start_attempts: int = 3
@@ -142,10 +208,16 @@ class ClusterSettings:
     """A worker that has not answered a ping for so long is killed and replaced."""
     kernel_grace_s: float = 30.0
     """How far beyond its deadline a check may be answered before the kernel counts as stuck and is replaced."""
+    require_isolation: bool = False
+    """Whether a worker refuses to start on a machine that cannot isolate checks fully (`EmbeddedKernel`)."""
     remembered: int = 20_000
-    """Verdicts kept for requests that are asked again."""
+    """Verdicts kept in memory for requests that are asked again; the journal keeps more."""
+    ledger_rows: int = 1_000_000
+    """Verdicts that the journal keeps, besides those of open runs."""
+    ledger_age_s: float = 30 * 86_400.0
+    """How long it keeps them."""
 
     def __post_init__(self) -> None:
-        for name in ("max_running", "attempts", "start_attempts", "remembered"):
+        for name in ("max_running", "max_waiting", "attempts", "start_attempts", "remembered", "ledger_rows"):
             if getattr(self, name) < 1:
                 raise InputError(f"settings.{name}", f"must be at least 1, got {getattr(self, name)}")

@@ -12,11 +12,12 @@ import contextlib
 import logging
 import math
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cluster.state import CheckJob, Outcome
+from cluster.events import CheckJob
+from cluster.verdict_cache import Outcome
 from rlmath.errors import KernelUnavailable, RlmathError
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.protocol import Kernel
@@ -38,6 +39,8 @@ class CheckAnswer:
     job_id: int
     result: Outcome | None = None
     error: RlmathError | None = None
+    killed: bool = False
+    """The kernel's image died meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,12 @@ def unpack_parcel(packed: bytes) -> Parcel:
 class CheckSession:
     """The checks of one life of a worker. Every check that came in is answered exactly once."""
 
-    def __init__(self, kernel: Kernel, slots: int, grace_s: float) -> None:
+    def __init__(self, kernel: Kernel, slots: int, grace_s: float, image: Callable[[], int | None]) -> None:
         """`slots`: how many checks the kernel makes at once. `grace_s`: how far beyond its deadline a check may be
-        answered before the kernel counts as stuck.
+        answered before the kernel counts as stuck. `image`: pid of the kernel's image, None while there is none.
         """
         self._kernel = kernel
+        self._image = image
         self._slots = slots
         self._grace_s = grace_s
         self.stuck = False
@@ -138,7 +142,7 @@ class CheckSession:
 
     def _begin(self, job: CheckJob) -> None:
         # Nothing that came later can be ahead of this, and what is here already is no more than so many rounds of it.
-        turns = _turns(job)
+        turns = turns_of(job.timeout_s, certify=job.reference is not None)
         rounds = math.ceil(len(self._running) / self._slots)
         longest = sum(turns) + len(turns) * rounds * max(self._timeouts.values(), default=0.0) + self._grace_s
         task = asyncio.create_task(self._check(job, longest))
@@ -147,6 +151,7 @@ class CheckSession:
         task.add_done_callback(partial(self._ended, job.id))
 
     async def _check(self, job: CheckJob, longest_s: float) -> CheckAnswer:
+        image = self._image()
         try:
             async with asyncio.timeout(longest_s):
                 return CheckAnswer(job.id, result=await self._run(job))
@@ -154,7 +159,7 @@ class CheckSession:
             self.stuck = True
             return CheckAnswer(job.id, error=KernelUnavailable(f"the kernel gave no answer for {longest_s:.0f} s"))
         except RlmathError as error:
-            return CheckAnswer(job.id, error=error)
+            return CheckAnswer(job.id, error=error, killed=image is not None and self._image() != image)
         except Exception as error:
             logger.exception("check %d failed in an unforeseen way", job.id)
             return CheckAnswer(job.id, error=KernelUnavailable(f"{type(error).__name__}: {error}"))
@@ -171,8 +176,6 @@ class CheckSession:
         self._news.set()
 
 
-def _turns(job: CheckJob) -> list[float]:
-    """How long each process may take that the job waits for, one after the other."""
-    if job.reference is None:
-        return [job.timeout_s]
-    return [job.timeout_s, job.timeout_s, job.timeout_s + JUDGE_SECONDS]
+def turns_of(timeout_s: float, *, certify: bool) -> list[float]:
+    """How long each process may take that a check waits for, one after the other."""
+    return [timeout_s] if not certify else [timeout_s, timeout_s, timeout_s + JUDGE_SECONDS]

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,12 +21,15 @@ import ray
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from cluster.api import ClusterSettings, ClusterStatus, ScoreRequest, WarmUp
+from cluster.api import Caller, ClusterSettings, ClusterStatus, ScoreRequest, WarmUp
 from cluster.background import BackgroundLoop
+from cluster.caps import AccountStatus, Caps
+from cluster.gateway.settings import GatewaySettings
 from cluster.pool import Placement
 from cluster.ray_client import Client
 from cluster.ray_session import RaySession, cores, open_session
 from cluster.scheduler import Scheduler
+from cluster.serving import ServingWatch
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.leaf.config import LeafConfig, TacticsLeaf
 from rlmath.render import ScoredResult
@@ -59,6 +64,8 @@ class LocalCluster:
         progress: Callable[[WarmUp], None] | None = None,
         log_to_driver: bool = False,
         settings: ClusterSettings | None = None,
+        serve: bool | GatewaySettings = False,
+        ledger: Path | None = None,
     ) -> None:
         """`address`: a Ray to join (`auto`, `host:port`); None: `RAY_ADDRESS`, the Ray this process is connected to, or
         a new one.
@@ -66,6 +73,9 @@ class LocalCluster:
         `namespace`: of the scheduler's name; None: a fresh one.
         `progress`: told what happens while the cluster comes up.
         `log_to_driver`: show the actors' logs here.
+        `ledger`: file of the journal of requests, charges and verdicts, on this machine: a later cluster that is given
+        the same file goes on with it. None: one that ends with this cluster.
+        `serve`: answer HTTP too (see `url`); True: on a free port of this machine, for this machine.
         """
         if slots is not None and slots < 1:
             raise InputError("slots", f"must be at least 1, got {slots}")
@@ -74,6 +84,10 @@ class LocalCluster:
         self._progress = progress
         self._log_to_driver = log_to_driver
         self._settings = settings or ClusterSettings()
+        self._serve = GatewaySettings(port=0) if serve is True else serve or None
+        self._serving: ServingWatch | None = None
+        self._ledger = ledger
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._session: RaySession | None = None
         self._scheduler: Any = None
         self._loop: BackgroundLoop | None = None
@@ -103,6 +117,9 @@ class LocalCluster:
             self._loop = BackgroundLoop()
             self._client = Client(self._scheduler)
             self._await_workers(began)
+            if self._serve is not None:
+                self._serving = ServingWatch(self._scheduler, self._serve)
+                self._loop.run(self._serving.start())
         except BaseException:
             self.close()
             raise
@@ -111,6 +128,8 @@ class LocalCluster:
     def close(self) -> None:
         """End the actors, and Ray if it was started here. Idempotent."""
         try:
+            if self._loop is not None and self._serving is not None and ray.is_initialized():
+                self._loop.run(self._serving.stop())
             if self._loop is not None and self._client is not None and ray.is_initialized():
                 # Whatever does not end in good order is killed below: the workers end with their scheduler.
                 with contextlib.suppress(RayError, TimeoutError):
@@ -120,15 +139,31 @@ class LocalCluster:
             if self._scheduler is not None and ray.is_initialized():
                 ray.kill(self._scheduler, no_restart=True)
         finally:
-            self._loop = self._client = self._scheduler = None
+            self._loop = self._client = self._scheduler = self._serving = None
             if self._session is not None:
                 self._session.close()
                 self._session = None
+            if self._scratch is not None:
+                self._scratch.cleanup()
+                self._scratch = None
 
     @property
     def client(self) -> Client:
         """The async client."""
         return self._running()[0]
+
+    @property
+    def url(self) -> str:
+        """Where HTTP is served. Raises `InputError` when it is not."""
+        if self._serving is None:
+            raise InputError("serve", "this cluster serves no HTTP: make it with LocalCluster(serve=True)")
+        return self._serving.url
+
+    def reload_keys(self) -> None:
+        """Read the gateway's file of API keys again. Raises `InputError`, and keeps those that were known."""
+        _, loop = self._running()
+        if self._serving is not None:
+            loop.run(self._serving.reload_keys())
 
     @property
     def namespace(self) -> str:
@@ -144,36 +179,45 @@ class LocalCluster:
         leaf: LeafConfig | None = None,
         recorded: Mapping[str, str | Sequence[str]] | None = None,
         request_id: str | None = None,
+        run: Run | None = None,
+        priority: int = 0,
     ) -> ScoredResult:
         """The verdict on one completion: an `EpisodeResult` that prints as a table. `request_id`: None: a fresh one.
+        `run`: whose caps it counts against (`open_run`). `priority`: among its client's requests; higher goes first.
 
         Infrastructure trouble comes back as `Status.ERROR`, reward None. Raises `InputError` for a request that cannot
-        be scored as it is.
+        be scored as it is and `Refused` when a cap is reached or the queue is full.
         """
         client, loop = self._running()
         request = ScoreRequest(
             request_id or uuid.uuid4().hex, goal, completion, budgets or Budgets(), leaf or TacticsLeaf(), recorded
         )
-        return loop.run(client.score(request))
+        return loop.run(client.score(request, _caller(run, priority)))
 
     def score_many(
-        self, requests: Iterable[ScoreRequest], *, max_in_flight: int = 64
+        self,
+        requests: Iterable[ScoreRequest],
+        *,
+        max_in_flight: int = 64,
+        run: Run | None = None,
+        priority: int = 0,
     ) -> Iterator[tuple[ScoreRequest, ScoredResult]]:
         """Results as they come, with at most `max_in_flight` requests begun and not yielded. `requests` is read as far
-        as needed.
+        as needed. `run`, `priority`: see `score`.
 
-        Closing the iterator, or an interrupt, ends the requests that are under way.
+        Waits where a single request would be refused because the queue is full; raises `CapReached`. Closing the
+        iterator, or an interrupt, ends the requests that are under way.
         """
         client, loop = self._running()
         if max_in_flight < 1:
             raise InputError("max_in_flight", f"must be at least 1, got {max_in_flight}")
-        source = iter(requests)
+        source, caller = iter(requests), _caller(run, priority)
         done: queue.SimpleQueue[tuple[ScoreRequest, Future[ScoredResult]]] = queue.SimpleQueue()
         running: set[Future[ScoredResult]] = set()
         try:
             while True:
                 while len(running) < max_in_flight and (request := next(source, None)) is not None:
-                    future = loop.submit(client.score(request))
+                    future = loop.submit(client.patient_score(request, caller))
                     running.add(future)
                     future.add_done_callback(partial(_put, done, request))
                 if not running:
@@ -184,6 +228,26 @@ class LocalCluster:
         finally:
             for future in running:
                 future.cancel()
+
+    def open_run(
+        self,
+        *,
+        caps: Caps | None = None,
+        client: str = "",
+        weight: float = 1.0,
+        name: str | None = None,
+        client_caps: Caps | None = None,
+    ) -> Run:
+        """Open a run whose work counts against `caps`; `name`: None: a fresh one. An open run of that name goes on with
+        what it has spent, under these caps.
+
+        `client`: whose run it is; clients share the kernel by `weight`. `client_caps`: for all runs of the client
+        together; None: as they are.
+        """
+        client_, loop = self._running()
+        run = Run(Caller(client, weight, run=name or uuid.uuid4().hex), client_, loop)
+        loop.run(client_.open_run(run.name, caps or Caps(), client=client, client_caps=client_caps))
+        return run
 
     def status(self) -> dict[str, Any]:
         """Workers, queues and counters as plain data; see `ClusterStatus` for the keys."""
@@ -218,10 +282,16 @@ class LocalCluster:
         options = {"max_concurrency": SCHEDULER_CALLS, "scheduling_strategy": here}
         try:
             return actor_class.options(name=NAME, namespace=self._namespace, **options).remote(
-                placements, self._settings
+                placements, self._settings, str(self._ledger_path())
             )
         except ValueError as error:  # so says Ray of a name that is taken
             raise InputError("namespace", f"{self._namespace} has a cluster of its own already") from error
+
+    def _ledger_path(self) -> Path:
+        if self._ledger is not None:
+            return self._ledger.absolute()
+        scratch = self._scratch = tempfile.TemporaryDirectory(prefix="rlmath-", ignore_cleanup_errors=True)
+        return Path(scratch.name) / "ledger.sqlite"
 
     def _await_workers(self, began: float) -> None:
         client, loop = self._running()
@@ -242,6 +312,44 @@ class LocalCluster:
     def _tell(self, what: WarmUp) -> None:
         if self._progress is not None:
             self._progress(what)
+
+
+class Run:
+    """A run that `LocalCluster.open_run` has opened. As a context manager it closes itself."""
+
+    def __init__(self, caller: Caller, client: Client, loop: BackgroundLoop) -> None:
+        self.caller = caller
+        """To be passed to `client.score`."""
+        self._client, self._loop = client, loop
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """Unique among its client's runs."""
+        return self.caller.run or ""
+
+    def account(self) -> AccountStatus:
+        """Caps, what is spent, and what work under way holds."""
+        return self._loop.run(self._client.account(self.caller.client, self.name))
+
+    def left(self) -> Caps:
+        """What may still be begun; None where there is no cap."""
+        return self.account().left(time.time())
+
+    def close(self) -> AccountStatus:
+        """Let no further request in; returns the account as it is. What is under way goes on."""
+        return self._loop.run(self._client.close_run(self.name, client=self.caller.client))
+
+
+def _caller(run: Run | None, priority: int) -> Caller:
+    return replace(run.caller if run is not None else Caller(), priority=priority)
 
 
 def _put(

@@ -8,7 +8,7 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,17 +17,17 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.api import ClusterSettings, WorkerStatus
-from cluster.exchange import Parcel, unpack_answers
-from cluster.failures import is_final, reason_of
-from cluster.retry import RetryPolicy
-from cluster.state import (
+from cluster.caps import MICRO, Accounts
+from cluster.events import (
+    Alarm,
     Answered,
     Cancelled,
-    CheckBook,
+    CapsChanged,
+    Charge,
     CheckJob,
     Event,
+    Expired,
     NoWorkers,
-    Outcome,
     Pause,
     PauseOver,
     Send,
@@ -37,6 +37,12 @@ from cluster.state import (
     WorkerLost,
     WorkerReady,
 )
+from cluster.exchange import Parcel, turns_of, unpack_answers
+from cluster.failures import is_final, reason_of
+from cluster.retry import RetryPolicy
+from cluster.state import CheckBook
+from cluster.tickets import Ticket
+from cluster.verdict_cache import Outcome, VerdictCache, check_key
 from cluster.workers import HEALTH, LeanWorker, Pulse, WorkerInfo
 from rlmath.errors import KernelUnavailable, RlmathError
 from rlmath.kernel.protocol import Certificate, CheckResult, Source
@@ -88,14 +94,25 @@ class _Link:
     life: _Life | None = None
     pid: int | None = None
     image_pid: int | None = None
+    checks: int = 0
 
 
 class WorkerPool:
     """Keeps one `LeanWorker` alive at each placement and has checks made by whichever has room."""
 
-    def __init__(self, placements: Sequence[Placement], settings: ClusterSettings) -> None:
+    def __init__(
+        self,
+        placements: Sequence[Placement],
+        settings: ClusterSettings,
+        accounts: Accounts,
+        charged: Callable[[Charge], None],
+    ) -> None:
+        """`accounts`: whose kernel time the checks are. `charged`: told of each charge for a check."""
         self._settings = settings
-        self._book = CheckBook(RetryPolicy(attempts=settings.attempts))
+        self._charged = charged
+        policy, cache = RetryPolicy(attempts=settings.attempts), VerdictCache(settings.cached_checks)
+        self._book = CheckBook(policy, accounts=accounts, cache=cache)
+        self._alarms: dict[int, asyncio.TimerHandle] = {}
         self._links = [_Link(i, placement, _spawn(placement, settings)) for i, placement in enumerate(placements)]
         self._living: dict[str, tuple[_Link, _Life]] = {}
         self._futures: dict[int, asyncio.Future[Outcome]] = {}
@@ -134,19 +151,41 @@ class WorkerPool:
             await self._known.wait()
         return self._identity
 
-    async def check(self, source: Source, *, timeout_s: float, priority: int) -> CheckResult:
-        """One check, wherever there is room; lower `priority` first. Raises `KernelUnavailable` when the attempts are
-        spent.
+    async def check(self, source: Source, *, timeout_s: float, ticket: Ticket) -> CheckResult:
+        """One check, wherever there is room. Raises `KernelUnavailable` when the attempts are spent and `CapReached`
+        when an account of the ticket has not enough kernel time left.
         """
-        result = await self._settled(CheckJob(next(self._ids), source, timeout_s, priority))
+        result = await self._settled(await self._job(source, None, timeout_s, ticket))
         assert isinstance(result, CheckResult), "a job without a reference is a plain check"
         return result
 
-    async def certify(self, source: Source, reference: Source, *, timeout_s: float, priority: int) -> Certificate:
+    async def certify(self, source: Source, reference: Source, *, timeout_s: float, ticket: Ticket) -> Certificate:
         """One check with its audit, all on one worker; else as `check`."""
-        result = await self._settled(CheckJob(next(self._ids), source, timeout_s, priority, reference))
+        result = await self._settled(await self._job(source, reference, timeout_s, ticket))
         assert isinstance(result, Certificate), "a job with a reference is certified"
         return result
+
+    def caps_changed(self) -> None:
+        """What waits for room on an account may have it now."""
+        self._apply(CapsChanged())
+
+    async def _job(self, source: Source, reference: Source | None, timeout_s: float, ticket: Ticket) -> CheckJob:
+        environment, caller = str(await self.identity()), ticket.caller
+        return CheckJob(
+            id=next(self._ids),
+            source=source,
+            timeout_s=timeout_s,
+            reference=reference,
+            environment=environment,
+            key=check_key(environment, source, reference, ticket.scope),
+            client=caller.client,
+            weight=caller.weight,
+            priority=caller.priority,
+            order=ticket.number,
+            accounts=ticket.accounts,
+            most_us=round(sum(turns_of(timeout_s, certify=reference is not None)) * MICRO),
+            deadline_s=self._settings.check_deadline_s,
+        )
 
     async def _settled(self, job: CheckJob) -> Outcome:
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -156,6 +195,7 @@ class WorkerPool:
             return await future
         finally:
             if self._futures.pop(job.id, None) is not None:
+                self._disarm(job.id)
                 self._apply(Cancelled(job.id))
 
     # What status shows
@@ -180,6 +220,7 @@ class WorkerPool:
                 in_flight=self._book.load(link.life.name) if link.life else 0,
                 pid=link.pid,
                 image_pid=link.image_pid,
+                checks=link.checks,
                 starts=link.starts,
                 detail=link.detail,
             )
@@ -200,12 +241,21 @@ class WorkerPool:
                     self._flush_soon(worker)
                 case Pause(job_id, seconds):
                     loop.call_later(seconds, self._apply, PauseOver(job_id))
+                case Alarm(job_id, seconds):
+                    self._alarms[job_id] = loop.call_later(seconds, self._apply, Expired(job_id))
+                case Charge():
+                    self._charged(instruction)
                 case Settle(job_id, result, error):
+                    self._disarm(job_id)
                     future = self._futures.pop(job_id)
                     if result is not None:
                         future.set_result(result)
                     elif error is not None:
                         future.set_exception(error)
+
+    def _disarm(self, job_id: int) -> None:
+        if (alarm := self._alarms.pop(job_id, None)) is not None:
+            alarm.cancel()
 
     def _flush_soon(self, worker: str) -> None:
         # All that is decided in one turn of the loop travels in one call.
@@ -236,7 +286,7 @@ class WorkerPool:
         finally:
             life.open_calls -= parcel.wait
         for answer in unpack_answers(packed):
-            self._apply(Answered(life.name, answer.job_id, answer.result, answer.error))
+            self._apply(Answered(life.name, answer.job_id, answer.result, answer.error, answer.killed))
         if life.name in self._living:
             self._flush_soon(life.name)
 
@@ -261,7 +311,7 @@ class WorkerPool:
             link.state, link.detail, link.starts = "ready", "", link.starts + 1
             link.pid, link.image_pid = info.pid, info.image_pid
             self._known.set()
-            self._apply(WorkerReady(name, info.slots))
+            self._apply(WorkerReady(name, info.slots, str(info.identity)))
             pinging = asyncio.create_task(self._ping(link, life))
             try:
                 reason = await life.lost
@@ -293,7 +343,8 @@ class WorkerPool:
             ray.kill(link.actor, no_restart=True)
             link.actor = _spawn(link.placement, self._settings)
         if all(other.state == "refused" for other in self._links):
-            self._apply(NoWorkers(self._refusal()))
+            environment = "" if self._identity is None else str(self._identity)
+            self._apply(NoWorkers(self._refusal(), environment))
         self._known.set()
 
     def _refusal(self) -> str:
@@ -312,7 +363,7 @@ class WorkerPool:
             except (RayError, RlmathError) as error:
                 life.lose(reason_of(error))
                 return
-            link.image_pid = pulse.image_pid
+            link.image_pid, link.checks = pulse.image_pid, pulse.checks
             if pulse.loop_lag_s > limit:
                 self._replace(link, life, f"its loop stood still for {pulse.loop_lag_s:.0f} s")
                 return
@@ -344,4 +395,6 @@ def _spawn(placement: Placement, settings: ClusterSettings) -> Any:
     remote: Any = ray.remote  # its stub knows no concurrency_groups
     actor_class = remote(num_cpus=0, max_restarts=-1, max_task_retries=0, concurrency_groups={HEALTH: 1})(LeanWorker)
     where = NodeAffinitySchedulingStrategy(placement.node_id, soft=False)
-    return actor_class.options(scheduling_strategy=where).remote(placement.slots, settings.kernel_grace_s)
+    return actor_class.options(scheduling_strategy=where).remote(
+        placement.slots, settings.kernel_grace_s, settings.require_isolation
+    )

@@ -9,14 +9,15 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, TaskCancelledError
 
-from cluster.api import ClusterStatus, ScoreRequest, error_result
+from cluster.api import Caller, ClusterStatus, ScoreRequest, error_result
+from cluster.caps import AccountStatus, Caps
 from cluster.failures import cause_of, is_final, is_infrastructure, reason_of
 from cluster.retry import RetryPolicy
-from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.errors import KernelUnavailable, QueueFull, RlmathError
 from rlmath.render import ScoredResult
 
 SCHEDULER_GONE = RetryPolicy(attempts=8, first_pause_s=0.5, longest_pause_s=8.0)
-"""A scheduler that died is started again within seconds; it has forgotten its requests, so they are asked again."""
+"""A scheduler that died is started again within seconds and goes on with its requests; asking again joins them."""
 
 
 class Client:
@@ -26,20 +27,46 @@ class Client:
         """`scheduler`: handle of a `cluster.scheduler.Scheduler` actor."""
         self._scheduler = scheduler
 
-    async def score(self, request: ScoreRequest) -> ScoredResult:
+    async def score(self, request: ScoreRequest, caller: Caller | None = None) -> ScoredResult:
         """The verdict on one completion; infrastructure trouble comes back as `Status.ERROR` (reward None) after its
         retries.
 
-        Raises `InputError` for a request that cannot be scored as it is. Cancelling the call ends its checks.
+        Raises `InputError` for a request that cannot be scored as it is, and `Refused` when a cap of the caller's run
+        is reached or the queue is full. Cancelling the call ends its checks.
         """
         try:
-            result = await self._call("score", request)
+            result = await self._call("score", request, caller or Caller())
         except KernelUnavailable as error:
             result = error_result(request.goal, str(error))
         return ScoredResult.of(result, request.completion)
 
+    async def patient_score(self, request: ScoreRequest, caller: Caller | None = None) -> ScoredResult:
+        """As `score`, but when the queue is full it waits as long as it is told to and asks again."""
+        while True:
+            try:
+                return await self.score(request, caller)
+            except QueueFull as full:
+                await asyncio.sleep(full.retry_after_s)
+
+    async def open_run(
+        self, run: str, caps: Caps, *, client: str = "", client_caps: Caps | None = None
+    ) -> AccountStatus:
+        """See `Scheduler.open_run`."""
+        opened: AccountStatus = await self._call("open_run", run, caps, client, client_caps)
+        return opened
+
+    async def close_run(self, run: str, *, client: str = "") -> AccountStatus:
+        """See `Scheduler.close_run`."""
+        closed: AccountStatus = await self._call("close_run", run, client)
+        return closed
+
+    async def account(self, client: str = "", run: str | None = None) -> AccountStatus:
+        """See `Scheduler.account`."""
+        account: AccountStatus = await self._call("account", client, run)
+        return account
+
     async def score_many(
-        self, requests: Iterable[ScoreRequest], *, max_in_flight: int = 64
+        self, requests: Iterable[ScoreRequest], *, max_in_flight: int = 64, caller: Caller | None = None
     ) -> AsyncIterator[tuple[ScoreRequest, ScoredResult]]:
         """Results as they come, with at most `max_in_flight` requests begun and not yielded. Closing the iterator ends
         the rest.
@@ -49,7 +76,7 @@ class Client:
         try:
             while True:
                 while len(running) < max_in_flight and (request := next(source, None)) is not None:
-                    running[asyncio.create_task(self.score(request))] = request
+                    running[asyncio.create_task(self.patient_score(request, caller))] = request
                 if not running:
                     return
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

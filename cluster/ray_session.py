@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import socket
 import subprocess
 from dataclasses import dataclass
 from typing import Any
 
 import ray
-from ray import _raylet
+from ray import _private, _raylet
 
 from cluster.ray_guard import descendants, end_ray, start_guard
 from rlmath.errors import InputError, KernelUnavailable
 
+ADVICE = "start a Ray with `ray start --head`, or leave the address out to have one started for the run"
+KNOCK_S = 10.0
+"""For an address to answer at all."""
 START_ATTEMPTS = 3
 OBJECT_STORE_BYTES = 128 * 2**20
 """Our payloads are small; Ray's default is a third of the memory."""
@@ -81,13 +85,11 @@ def open_session(address: str | None, *, log_to_driver: bool) -> RaySession:
     address = address or os.environ.get("RAY_ADDRESS") or None
     if address is not None and address != "local":
         try:
+            _knock(_resolved(address))
             ray.init(address=address, log_to_driver=log_to_driver, logging_level=logging.ERROR)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, OverflowError, RuntimeError, ValueError) as error:
             said = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise InputError(
-                "address",
-                f"no Ray could be joined at {address} ({said}); start one with `ray start --head`, or leave this out",
-            ) from error
+            raise InputError("address", f"no Ray could be joined at {address} ({said}); {ADVICE}") from error
         return RaySession(ray.get_runtime_context().gcs_address, started=False, connected=True)
     wanted = dict(LOCAL_ENVIRONMENT)
     if "RAY_AUTH_MODE" not in os.environ:
@@ -102,6 +104,20 @@ def open_session(address: str | None, *, log_to_driver: bool) -> RaySession:
         raise
     address = ray.get_runtime_context().gcs_address
     return RaySession(address, started=True, connected=True, added=added, guard=guard)
+
+
+def _resolved(address: str) -> str:
+    """What `auto` means here. Raises ConnectionError when it means nothing."""
+    if address != "auto":
+        return address
+    services: Any = _private.services  # as `ray.init` does it; there is no public way
+    return str(services.canonicalize_bootstrap_address(address))
+
+
+def _knock(address: str) -> None:
+    """Ray itself tries for minutes to reach what is not there. Raises OSError, OverflowError or ValueError."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), KNOCK_S).close()
 
 
 def _start(log_to_driver: bool) -> subprocess.Popen[bytes] | None:

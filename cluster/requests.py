@@ -1,4 +1,4 @@
-"""Idempotent requests: one id, one run, one verdict, for as long as the scheduler lives."""
+"""Idempotent requests: one id, one run, one verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from rlmath.types import EpisodeResult
 
 
 @dataclass
-class _Run:
+class UnderWay:
+    """A run that has not ended."""
+
     fingerprint: str
     task: asyncio.Task[EpisodeResult]
     waiters: int = 0
@@ -22,10 +24,15 @@ class _Run:
 class RequestTable:
     """Runs under way and verdicts given. A result that is no evidence is not kept: asking again runs again."""
 
-    def __init__(self, remembered: int) -> None:
-        """`remembered`: most verdicts kept; the one asked for longest ago goes first."""
+    def __init__(
+        self, remembered: int, *, recall: Callable[[str], tuple[str, EpisodeResult] | None] = lambda _: None
+    ) -> None:
+        """`remembered`: most verdicts kept here; the one asked for longest ago goes first. `recall`: finds those that
+        are not: fingerprint and result of an id.
+        """
         self._remembered = remembered
-        self._running: dict[str, _Run] = {}
+        self._recall = recall
+        self._running: dict[str, UnderWay] = {}
         self._done: OrderedDict[str, tuple[str, EpisodeResult]] = OrderedDict()
         self.answered = 0
         """Runs that ended with a result."""
@@ -43,6 +50,10 @@ class RequestTable:
         A run is cancelled when the last caller that waits for it is. Raises `InputError` when the id was used for
         another request.
         """
+        if request_id not in self._done and request_id not in self._running:
+            recalled = self._recall(request_id)
+            if recalled is not None:
+                self._remember(request_id, *recalled)
         if request_id in self._done:
             known, result = self._done[request_id]
             _same(known, fingerprint)
@@ -50,8 +61,7 @@ class RequestTable:
             return result
         under_way = self._running.get(request_id)
         if under_way is None:
-            under_way = self._running[request_id] = _Run(fingerprint, asyncio.create_task(run()))
-            under_way.task.add_done_callback(lambda _: self._ended(request_id, under_way))
+            under_way = self.begin(request_id, fingerprint, run)
         else:
             _same(under_way.fingerprint, fingerprint)
         under_way.waiters += 1
@@ -63,18 +73,29 @@ class RequestTable:
                 under_way.task.cancel()
                 self._forget(request_id, under_way)
 
-    def _ended(self, request_id: str, run: _Run) -> None:
+    def begin(
+        self, request_id: str, fingerprint: str, run: Callable[[], Coroutine[Any, Any, EpisodeResult]]
+    ) -> UnderWay:
+        """Begin a run that nobody waits for yet: it goes on by itself until somebody has waited and left."""
+        under_way = self._running[request_id] = UnderWay(fingerprint, asyncio.create_task(run()))
+        under_way.task.add_done_callback(lambda _: self._ended(request_id, under_way))
+        return under_way
+
+    def _ended(self, request_id: str, run: UnderWay) -> None:
         self._forget(request_id, run)
         if run.task.cancelled() or run.task.exception() is not None:
             return
         self.answered += 1
         result = run.task.result()
         if result.status.is_evidence:
-            self._done[request_id] = run.fingerprint, result
-            while len(self._done) > self._remembered:
-                self._done.popitem(last=False)
+            self._remember(request_id, run.fingerprint, result)
 
-    def _forget(self, request_id: str, run: _Run) -> None:
+    def _remember(self, request_id: str, fingerprint: str, result: EpisodeResult) -> None:
+        self._done[request_id] = fingerprint, result
+        while len(self._done) > self._remembered:
+            self._done.popitem(last=False)
+
+    def _forget(self, request_id: str, run: UnderWay) -> None:
         if self._running.get(request_id) is run:
             del self._running[request_id]
 

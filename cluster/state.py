@@ -1,195 +1,88 @@
 """The scheduler's book of checks as a pure state machine: events in, instructions out. No ray, no clock, no I/O.
 
-A check is queued, sent to a worker, and settled exactly once: with the kernel's result, or with an error when
-infrastructure failed it as often as the retry policy allows. Checks of older requests go first. A worker that is lost
-gives its checks back; so does one that has more than its slots hold, when another would idle.
+A check that a request wants (a job) is settled exactly once: with the kernel's result, or with an error. Jobs that want
+the same are served by one run; a run goes to one worker at a time, chosen by environment and load, in an order that is
+fair between clients (fair.py). Before it first goes, the most it may cost is held on the accounts of the job whose turn
+it is (caps.py). Infrastructure that fails it costs nothing: it goes to another worker, at most as often as the retry
+policy says. A run under which its worker died is a suspect from then on: no worker has two suspects, and when a second
+worker has died under it, it gets no third. A worker that is lost gives its runs back; so does one that has more than
+its slots hold, when another would idle or when it is to drain.
 
 `WorkerPool` (pool.py) turns instructions into calls and completions into events.
 """
 
 from __future__ import annotations
 
-import heapq
-from dataclasses import dataclass, field
+from collections import deque
 
+from cluster.caps import MICRO, AccountKey, Accounts, Hold, Resource
+from cluster.events import (
+    Alarm,
+    Answered,
+    Cancelled,
+    CapsChanged,
+    Charge,
+    CheckJob,
+    Drained,
+    Event,
+    Expired,
+    Instruction,
+    NoWorkers,
+    Pause,
+    PauseOver,
+    Settle,
+    Submitted,
+    WorkerDraining,
+    WorkerLost,
+    WorkerReady,
+)
+from cluster.fleet import AHEAD, Room, Run, Worker
 from cluster.retry import RetryPolicy
-from rlmath.errors import KernelUnavailable, RlmathError, Unavailable
-from rlmath.kernel.protocol import Certificate, CheckResult, Source
+from cluster.verdict_cache import Outcome, VerdictCache, kernel_seconds
+from rlmath.errors import CapReached, KernelUnavailable, RlmathError, Unavailable
 
-AHEAD = 6
-"""Of `depth`: with two slots, so many halve the number of calls again; more gain little (`benchmarks/cluster_rate.py`).
-"""
-
-Outcome = CheckResult | Certificate
-"""What a check comes to, with or without an audit."""
-
-
-@dataclass(frozen=True)
-class CheckJob:
-    """One check to be made."""
-
-    id: int
-    """Unique in the scheduler's life, ascending."""
-    source: Source
-    timeout_s: float
-    priority: int = 0
-    """Lower goes first: the number of the request that asked."""
-    reference: Source | None = None
-    """Set: the check is to be certified against it, and its result is a `Certificate`."""
-
-
-# Events
-
-
-@dataclass(frozen=True)
-class Submitted:
-    """A request wants a check."""
-
-    job: CheckJob
-
-
-@dataclass(frozen=True)
-class Cancelled:
-    """Whoever wanted the check does not want it any more: it is never settled."""
-
-    job_id: int
-
-
-@dataclass(frozen=True)
-class WorkerReady:
-    """A worker takes checks. Each life of a worker has an id of its own, so late news of an earlier life is told apart."""
-
-    worker: str
-    slots: int
-
-
-@dataclass(frozen=True)
-class WorkerLost:
-    """A worker is gone and whatever it had may or may not have run."""
-
-    worker: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A worker answered a check: with a result, with an error, or (both None) with word that it was stopped as told."""
-
-    worker: str
-    job_id: int
-    result: Outcome | None = None
-    error: RlmathError | None = None
-
-
-@dataclass(frozen=True)
-class PauseOver:
-    """The pause before a check's next attempt is over."""
-
-    job_id: int
-
-
-@dataclass(frozen=True)
-class NoWorkers:
-    """No worker is ready and none is coming."""
-
-    reason: str
-
-
-Event = Submitted | Cancelled | WorkerReady | WorkerLost | Answered | PauseOver | NoWorkers
-
-
-# Instructions
-
-
-@dataclass(frozen=True)
-class Send:
-    """Give the check to the worker."""
-
-    worker: str
-    job: CheckJob
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Tell the worker to end the check; it still answers it."""
-
-    worker: str
-    job_id: int
-
-
-@dataclass(frozen=True)
-class Pause:
-    """Report `PauseOver` after so many seconds."""
-
-    job_id: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Settle:
-    """The check is done: exactly one of `result` and `error` is set."""
-
-    job_id: int
-    result: Outcome | None = None
-    error: RlmathError | None = None
-
-
-Instruction = Send | Stop | Pause | Settle
-
-
-@dataclass
-class _Check:
-    job: CheckJob
-    failures: int = 0
-    worker: str | None = None
-    """Who has it now."""
-    avoid: str | None = None
-    """Who failed it last."""
-    queued: bool = False
-    dropped: bool = False
-    """Cancelled while a worker has it: kept until that worker answers, for its slot is still taken."""
-
-
-@dataclass
-class _Worker:
-    slots: int
-    depth: int
-    """Most checks it may have at once."""
-    has: dict[int, None] = field(default_factory=dict)
-    """In the order of sending."""
-    stopping: set[int] = field(default_factory=set)
-    """Those of them that it was told to end."""
-
-    @property
-    def surplus(self) -> int:
-        """Checks beyond its slots, when all that it was told to end are gone. Below 0: slots that will idle."""
-        return len(self.has) - len(self.stopping) - self.slots
-
-
-def depth(slots: int, ahead: int) -> int:
-    """Most checks that a worker may have at once: those in its slots, and some that wait there, which hides the way to
-    the scheduler and back and lets many travel in one call. It is at least `ahead` that may wait.
-    """
-    return slots + max(slots, ahead)
+MOST_KILLS = 2
+"""Workers that may die under a check before it is taken for the cause."""
+STALE = 256
+"""Entries of the queue that stand for nothing any more, before it is swept."""
 
 
 class CheckBook:
     """Every check that is not settled, and every worker that takes checks."""
 
-    def __init__(self, policy: RetryPolicy, *, ahead: int = AHEAD) -> None:
-        """`ahead`: see `depth`."""
+    def __init__(
+        self,
+        policy: RetryPolicy,
+        *,
+        ahead: int = AHEAD,
+        accounts: Accounts | None = None,
+        cache: VerdictCache | None = None,
+    ) -> None:
+        """`ahead`: see `depth`. `accounts`: where jobs' accounts are. `cache`: None: no verdict is kept."""
         self._policy = policy
         self._ahead = ahead
-        self._checks: dict[int, _Check] = {}
-        self._workers: dict[str, _Worker] = {}
-        self._queue: list[tuple[int, int]] = []
-        self._queued = 0
-        self._barren: str | None = None
-        """Why there are no workers and none will come; None while there is hope."""
+        self._accounts = accounts if accounts is not None else Accounts()
+        self._cache = cache if cache is not None else VerdictCache(0)
+        self._runs: dict[int, Run] = {}
+        self._jobs: dict[int, Run] = {}
+        """The run by which each job that is not settled will be."""
+        self._alike: dict[tuple[bytes, float], Run] = {}
+        """Runs that further jobs may join."""
+        self._workers: dict[str, Worker] = {}
+        self._rooms: dict[str, Room] = {}
+        self._parked: dict[AccountKey, list[int]] = {}
+        """Jobs that had their turn when others held what they need of an account."""
+        self._queued = self._in_flight = 0
         self.retries = 0
         """Attempts made after a failure."""
         self.done = 0
-        """Checks settled with a result."""
+        """Results that workers gave."""
+        self.cache_hits = 0
+        """Jobs settled by a result known before."""
+        self.shared = 0
+        """Jobs that joined a run under way."""
+        self.poisoned = 0
+        """Runs given up because workers died under them."""
 
     @property
     def queued(self) -> int:
@@ -199,7 +92,12 @@ class CheckBook:
     @property
     def in_flight(self) -> int:
         """Checks that workers have."""
-        return sum(len(w.has) for w in self._workers.values())
+        return self._in_flight
+
+    @property
+    def open(self) -> int:
+        """Jobs that are not settled."""
+        return len(self._jobs)
 
     def load(self, worker: str) -> int:
         """How many checks this worker has."""
@@ -210,134 +108,305 @@ class CheckBook:
         """Take note of an event; say what is to be done now, in order."""
         out: list[Instruction] = []
         match event:
+            case Answered():
+                self._answer(event, out)
             case Submitted(job):
                 self._submit(job, out)
             case Cancelled(job_id):
-                self._cancel(job_id, out)
-            case WorkerReady(worker, slots):
-                self._barren = None
-                self._workers[worker] = _Worker(slots, depth(slots, self._ahead))
-            case WorkerLost(worker, reason):
-                lost = self._workers.pop(worker, None)
-                for job_id in sorted(lost.has) if lost else ():
-                    self._fail(job_id, worker, KernelUnavailable(reason), out)
-            case Answered():
-                self._answer(event, out)
-            case PauseOver(job_id):
-                check = self._checks.get(job_id)
-                if check is not None and check.worker is None and not check.queued:
-                    self._enqueue(check, out)
-            case NoWorkers(reason):
-                if not self._workers:
-                    self._barren = reason
-                    for job_id in sorted(i for i, c in self._checks.items() if c.queued):
-                        self._settle(job_id, KernelUnavailable(reason), out)
-        self._dispatch(out)
-        if not self._queued:
-            self._even_out(out)
+                self._leave(job_id, out)
+            case Expired(job_id):
+                late_job = self._leave(job_id, out)
+                if late_job is not None:
+                    late = KernelUnavailable(f"the check was not answered within {late_job.deadline_s:g} s")
+                    out.append(Settle(job_id, error=late))
+            case WorkerReady(name, slots, environment):
+                self._worker_ready(name, slots, environment, out)
+            case WorkerLost(name, reason):
+                self._worker_lost(name, reason, out)
+            case WorkerDraining(name):
+                self._drain(name, out)
+            case PauseOver(run_id):
+                run = self._runs.get(run_id)
+                if run is not None and run.worker is None and not run.queued:
+                    self._serve_again(run, out)
+            case NoWorkers(reason, environment):
+                self._no_workers(reason, environment, out)
+            case CapsChanged():
+                for key in list(self._parked):
+                    self._unpark(key, out)
         return out
 
+    # Jobs
+
     def _submit(self, job: CheckJob, out: list[Instruction]) -> None:
-        if job.id in self._checks:
+        if job.id in self._jobs:
             raise ValueError(f"check {job.id} submitted twice")
-        self._checks[job.id] = check = _Check(job)
-        self._enqueue(check, out)
-
-    def _enqueue(self, check: _Check, out: list[Instruction]) -> None:
-        if self._barren is not None:
-            self._settle(check.job.id, KernelUnavailable(self._barren), out)
+        run = None
+        if job.key is not None:
+            known = self._cache.get(job.key, job.timeout_s)
+            if known is not None:
+                self.cache_hits += 1
+                out.append(Settle(job.id, result=known))
+                return
+            run = self._alike.get((job.key, job.timeout_s))
+        room = self._room(job.environment)
+        if run is not None:
+            self.shared += 1
+        elif room.barren is not None:
+            out.append(Settle(job.id, error=KernelUnavailable(room.barren)))
             return
-        check.queued = True
-        self._queued += 1
-        heapq.heappush(self._queue, (check.job.priority, check.job.id))
+        else:
+            run = self._runs[job.id] = Run(job)
+            self._queued += 1
+            if job.key is not None:
+                self._alike[job.key, job.timeout_s] = run
+        self._jobs[job.id] = run
+        run.waiters[job.id] = job
+        if job.deadline_s is not None:
+            out.append(Alarm(job.id, job.deadline_s))
+        if run.queued:
+            self._push(room, job)
+            self._dispatch(room, out)
 
-    def _forget(self, job_id: int) -> None:
-        check = self._checks.pop(job_id)
-        if check.queued:
+    def _push(self, room: Room, job: CheckJob) -> None:
+        room.queue.push(job.client, job.weight, job.priority, job.order, job.id)
+
+    def _leave(self, job_id: int, out: list[Instruction]) -> CheckJob | None:
+        """A job that waits no more; None when it was settled before."""
+        run = self._jobs.pop(job_id, None)
+        if run is None:
+            return None
+        job = run.waiters.pop(job_id)
+        room = self._room(job.environment)
+        if run.queued:
+            room.stale += 1
+        if not run.waiters:
+            self._forget_alike(run)
+            if run.worker is None:
+                self._forget(run)
+                self._release(run, None, out)
+            else:
+                run.worker.give_up(run.job.id)
+                run.worker.stop(run.job.id, out)
+                run.worker.touch()
+                room.even_out(out)
+        if room.stale > STALE and room.stale > len(room.queue) // 2:
+            room.queue.keep_if(lambda job_id: job_id in self._jobs)
+            room.stale = 0
+        return job
+
+    def _end(self, run: Run, out: list[Instruction], result: Outcome | None, error: RlmathError | None) -> None:
+        """Settle all that wait for a run, and forget it."""
+        self._forget_alike(run)
+        self._forget(run)
+        self._release(run, result, out)
+        if run.queued:
+            self._room(run.job.environment).stale += len(run.waiters)
+        for job_id in run.waiters:
+            del self._jobs[job_id]
+            out.append(Settle(job_id, result, error))
+        run.waiters.clear()
+
+    def _forget(self, run: Run) -> None:
+        del self._runs[run.job.id]
+        if run.worker is None:
             self._queued -= 1
 
-    def _settle(self, job_id: int, error: RlmathError, out: list[Instruction]) -> None:
-        self._forget(job_id)
-        out.append(Settle(job_id, error=error))
+    def _forget_alike(self, run: Run) -> None:
+        key = run.job.key
+        if key is not None and self._alike.get((key, run.job.timeout_s)) is run:
+            del self._alike[key, run.job.timeout_s]
 
-    def _cancel(self, job_id: int, out: list[Instruction]) -> None:
-        check = self._checks.get(job_id)
-        if check is None or check.dropped:
+    def _release(self, run: Run, result: Outcome | None, out: list[Instruction]) -> None:
+        """The run is over: charge what it cost, let go what was held. Without a result nothing is charged."""
+        payer = run.payer
+        if payer is None:
             return
-        if check.worker is None:
-            self._forget(job_id)
+        queue = self._room(payer.environment).queue
+        if result is None:
+            queue.refund(payer.client, run.cost)
         else:
-            check.dropped = True
-            self._stop(check.worker, job_id, out)
+            queue.settle(payer.client, run.cost, kernel_seconds(result))
+        if run.hold is None:
+            return
+        hold, run.hold = run.hold, None
+        charged = self._accounts.settle(hold, 0 if result is None else round(kernel_seconds(result) * MICRO))
+        if charged:
+            out.append(Charge(payer.order, payer.accounts, charged))
+        for key in hold.keys:
+            self._unpark(key, out)
+
+    def _unpark(self, key: AccountKey, out: list[Instruction]) -> None:
+        rooms: dict[int, Room] = {}
+        for job_id in self._parked.pop(key, ()):
+            run = self._jobs.get(job_id)
+            if run is not None and run.queued:
+                job = run.waiters[job_id]
+                room = self._room(job.environment)
+                self._push(room, job)
+                rooms[id(room)] = room
+        for room in rooms.values():
+            self._dispatch(room, out)
+
+    # Answers
 
     def _answer(self, event: Answered, out: list[Instruction]) -> None:
         worker = self._workers.get(event.worker)
         if worker is None or event.job_id not in worker.has:
             return  # news of an earlier life: the check has been given to someone else
-        del worker.has[event.job_id]
-        stopped = event.job_id in worker.stopping and event.result is None and event.error is None
-        worker.stopping.discard(event.job_id)
-        check = self._checks[event.job_id]
-        if check.dropped:
-            self._forget(event.job_id)
-        elif event.result is not None:
-            self._forget(event.job_id)
+        run = self._runs[event.job_id]
+        asked_back = event.job_id in worker.back
+        self._take_from(worker, run)
+        if event.result is not None:
             self.done += 1
-            out.append(Settle(event.job_id, result=event.result))
+            if run.job.key is not None:
+                self._cache.put(run.job.key, run.job.timeout_s, event.result)
+            self._end(run, out, event.result, None)
         elif event.error is not None and not isinstance(event.error, Unavailable):
-            self._settle(event.job_id, event.error, out)
-        elif stopped:  # asked back
-            check.worker = None
-            self._enqueue(check, out)
+            self._end(run, out, None, event.error)
+        elif not run.waiters:
+            self._end(run, out, None, None)
+        elif event.error is None and asked_back:
+            room = worker.room
+            room.again.append(event.job_id)
         else:
-            self._fail(event.job_id, event.worker, event.error or KernelUnavailable("the check was stopped"), out)
+            error = event.error or KernelUnavailable("the check was stopped")
+            self._fail(run, event.worker, error, event.killed, out)
+        self._dispatch(worker.room, out)
+        self._see_drained(worker, out)
 
-    def _fail(self, job_id: int, worker: str, error: RlmathError, out: list[Instruction]) -> None:
-        check = self._checks[job_id]
-        check.worker, check.avoid = None, worker
-        check.failures += 1
-        if check.dropped:
-            self._forget(job_id)
-        elif check.failures >= self._policy.attempts:
-            self._settle(job_id, KernelUnavailable(f"gave up after {check.failures} attempts; the last: {error}"), out)
+    def _fail(self, run: Run, worker: str, error: RlmathError, killed: bool, out: list[Instruction]) -> None:
+        """For a run that no worker has any more."""
+        run.avoid = worker
+        run.failures += 1
+        run.kills += killed
+        if not run.waiters:
+            self._end(run, out, None, None)
+        elif run.kills >= MOST_KILLS:
+            self.poisoned += 1
+            told = f"gave up: {run.kills} workers died while they had this check; the last: {error}"
+            self._end(run, out, None, KernelUnavailable(told))
+        elif run.failures >= self._policy.attempts:
+            told = f"gave up after {run.failures} attempts; the last: {error}"
+            self._end(run, out, None, KernelUnavailable(told))
         else:
             self.retries += 1
-            out.append(Pause(job_id, self._policy.pause_s(check.failures)))
+            out.append(Pause(run.job.id, self._policy.pause_s(run.failures)))
 
-    def _dispatch(self, out: list[Instruction]) -> None:
-        while self._queue:
-            _, job_id = self._queue[0]
-            check = self._checks.get(job_id)
-            if check is None or not check.queued:
-                heapq.heappop(self._queue)
+    # Workers
+
+    def _room(self, environment: str) -> Room:
+        room = self._rooms.get(environment)
+        if room is None:
+            room = self._rooms[environment] = Room()
+        return room
+
+    def _worker_ready(self, name: str, slots: int, environment: str, out: list[Instruction]) -> None:
+        room = self._room(environment)
+        self._workers[name] = room.add(name, slots, self._ahead)
+        self._dispatch(room, out)
+
+    def _worker_lost(self, name: str, reason: str, out: list[Instruction]) -> None:
+        worker = self._workers.get(name)
+        if worker is None:
+            return
+        lost = [self._runs[run_id] for run_id in sorted(worker.has)]
+        for run in lost:
+            self._take_from(worker, run)
+        self._remove(worker)
+        for run in lost:
+            self._fail(run, name, KernelUnavailable(reason), True, out)
+        self._dispatch(worker.room, out)
+
+    def _drain(self, name: str, out: list[Instruction]) -> None:
+        worker = self._workers.get(name)
+        if worker is not None and not worker.draining:
+            worker.drain(out)
+            self._see_drained(worker, out)
+
+    def _see_drained(self, worker: Worker, out: list[Instruction]) -> None:
+        if worker.draining and not worker.has and worker.name in self._workers:
+            self._remove(worker)
+            out.append(Drained(worker.name))
+
+    def _remove(self, worker: Worker) -> None:
+        del self._workers[worker.name]
+        worker.room.remove(worker)
+
+    def _no_workers(self, reason: str, environment: str, out: list[Instruction]) -> None:
+        room = self._room(environment)
+        if room.workers:
+            return
+        room.barren = reason
+        waiting = [r for r in self._runs.values() if r.worker is None and r.job.environment == environment]
+        for run in sorted(waiting, key=lambda run: run.job.id):
+            self._end(run, out, None, KernelUnavailable(reason))
+        room.again.clear()
+
+    def _take_from(self, worker: Worker, run: Run) -> None:
+        worker.take(run)
+        self._in_flight -= 1
+        self._queued += 1
+
+    def _give(self, worker: Worker, run: Run, out: list[Instruction]) -> None:
+        worker.give(run, out)
+        self._queued -= 1
+        self._in_flight += 1
+
+    # Dispatch
+
+    def _serve_again(self, run: Run, out: list[Instruction]) -> None:
+        room = self._room(run.job.environment)
+        if room.barren is not None:
+            self._end(run, out, None, KernelUnavailable(room.barren))
+            return
+        room.again.append(run.job.id)
+        self._dispatch(room, out)
+
+    def _dispatch(self, room: Room, out: list[Instruction]) -> None:
+        if room.again and room.load:
+            self._dispatch_again(room, out)
+        queue = room.queue
+        while len(queue) and room.load:
+            _, job_id = queue.peek()
+            run = self._jobs.get(job_id)
+            if run is None or not run.queued:
+                queue.drop()
+                room.stale = max(room.stale - 1, 0)
                 continue
-            worker_id = self._choose(check.avoid)
-            if worker_id is None:
-                return
-            heapq.heappop(self._queue)
-            check.queued, check.worker = False, worker_id
-            self._queued -= 1
-            self._workers[worker_id].has[job_id] = None
-            out.append(Send(worker_id, check.job))
+            job = run.waiters[job_id]
+            if job.accounts:
+                held = self._accounts.hold(job.accounts, Resource.KERNEL, job.most_us)
+                if not isinstance(held, Hold):
+                    queue.drop()
+                    self._hold_refused(run, job, held, out)
+                    continue
+                run.hold = held
+            run.payer, run.cost, run.queued = job, queue.pop(), False
+            room.stale += len(run.waiters) - 1
+            self._give(room.workers[room.load.lowest()], run, out)
+        room.even_out(out)
 
-    def _even_out(self, out: list[Instruction]) -> None:
-        """Nothing waits here: ask back, for slots that would idle, what waits at another worker."""
-        idle = -sum(min(w.surplus, 0) for w in self._workers.values())
-        coming = sum(not self._checks[i].dropped for w in self._workers.values() for i in w.stopping)
-        for _ in range(idle - coming):
-            name, worker = max(self._workers.items(), key=lambda item: item[1].surplus)
-            if worker.surplus <= 0:
-                return
-            self._stop(name, next(i for i in reversed(worker.has) if i not in worker.stopping), out)
+    def _hold_refused(self, run: Run, job: CheckJob, why: AccountKey | CapReached, out: list[Instruction]) -> None:
+        if isinstance(why, AccountKey):
+            self._parked.setdefault(why, []).append(job.id)
+            return
+        del self._jobs[job.id], run.waiters[job.id]
+        out.append(Settle(job.id, error=why))
+        if not run.waiters:
+            self._forget_alike(run)
+            self._forget(run)
 
-    def _stop(self, worker: str, job_id: int, out: list[Instruction]) -> None:
-        if job_id not in self._workers[worker].stopping:
-            self._workers[worker].stopping.add(job_id)
-            out.append(Stop(worker, job_id))
-
-    def _choose(self, avoid: str | None) -> str | None:
-        """The least loaded worker with room; not the one to avoid, if another has room."""
-        room = [(w, i) for i, w in self._workers.items() if len(w.has) < w.depth]
-        if not room:
-            return None
-        return min(room, key=lambda wi: (wi[1] == avoid, len(wi[0].has) / wi[0].slots))[1]
+    def _dispatch_again(self, room: Room, out: list[Instruction]) -> None:
+        kept: deque[int] = deque()
+        while room.again and room.load:
+            run = self._runs.get(room.again.popleft())
+            if run is None or run.worker is not None:
+                continue
+            worker = room.choose_again(run)
+            if worker is None:
+                kept.append(run.job.id)
+            else:
+                self._give(worker, run, out)
+        kept.extend(room.again)
+        room.again = kept

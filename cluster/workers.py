@@ -50,15 +50,18 @@ class Pulse:
     loop_lag_s: float
     """How long ago the main loop last turned."""
     image_pid: int | None
+    checks: int
+    """Results that the kernel gave."""
 
 
 class LeanWorker:
     """One a node: owns one warm image with `slots` children, for one scheduler."""
 
-    def __init__(self, slots: int, grace_s: float) -> None:
-        """`grace_s`: see `CheckSession`."""
+    def __init__(self, slots: int, grace_s: float, require_isolation: bool) -> None:
+        """`grace_s`: see `CheckSession`; `require_isolation`: see `EmbeddedKernel`."""
         self._slots = slots
         self._grace_s = grace_s
+        self._require_isolation = require_isolation
         self._kernel: EmbeddedKernel | None = None
         self._starting: asyncio.Lock | None = None
         self._life = ""
@@ -83,7 +86,7 @@ class LeanWorker:
                     await self._end_kernel()
             if self._kernel is None:
                 # Here, on the actor's main loop, because the image dies with the thread that starts it.
-                kernel = EmbeddedKernel(slots=self._slots)
+                kernel = EmbeddedKernel(slots=self._slots, require_isolation=self._require_isolation)
                 try:
                     await kernel.start()
                 except BaseException:
@@ -92,9 +95,9 @@ class LeanWorker:
                 self._kernel = kernel
             self._life, self._session = (
                 life,
-                CheckSession(self._kernel, self._slots, self._grace_s),
+                CheckSession(self._kernel, self._slots, self._grace_s, self._image_pid),
             )
-            return WorkerInfo(os.getpid(), self._kernel.stats().image_pid, self._slots, self._kernel.identity)
+            return WorkerInfo(os.getpid(), self._image_pid(), self._slots, self._kernel.identity)
 
     async def exchange(self, packed: bytes) -> bytes:
         """A packed `Parcel` in, packed answers out; see `CheckSession.exchange`."""
@@ -106,7 +109,9 @@ class LeanWorker:
     @ray.method(concurrency_group=HEALTH)
     async def ping(self) -> Pulse:
         """Answers at once, whatever the main loop does."""
-        return Pulse(time.monotonic() - self._beat, self._kernel.stats().image_pid if self._kernel else None)
+        return Pulse(
+            time.monotonic() - self._beat, self._image_pid(), self._kernel.stats().checks if self._kernel else 0
+        )
 
     async def close(self) -> None:
         """End all checks and the image. The actor can be opened again."""
@@ -114,6 +119,9 @@ class LeanWorker:
             await self._session.close()
             self._session = None
         await self._end_kernel()
+
+    def _image_pid(self) -> int | None:
+        return self._kernel.stats().image_pid if self._kernel else None
 
     async def _end_kernel(self) -> None:
         if self._kernel is not None:

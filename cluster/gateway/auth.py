@@ -42,6 +42,11 @@ class Gatekeeper:
         """True when no key is asked for."""
         return self._path is None
 
+    @property
+    def tenants(self) -> tuple[Tenant, ...]:
+        """Every client there was since the start."""
+        return tuple(self._tenants.values())
+
     def tenant(self, authorization: str | None) -> Tenant:
         """The client that an `Authorization` header stands for. Raises `Problem` for none."""
         if self._path is None:

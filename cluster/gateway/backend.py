@@ -4,28 +4,14 @@ kernel without any Ray.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
-from cluster.api import ClusterStatus, ScoreRequest
+from cluster.api import Caller, ClusterStatus, ScoreRequest
+from cluster.caps import AccountStatus, Caps
 from rlmath.kernel.protocol import CheckResult, Source
 from rlmath.types import EpisodeResult
 
-
-@dataclass(frozen=True)
-class Caller:
-    """On whose behalf work is done."""
-
-    client: str
-    """Name of the tenant: no work, verdict or cache entry is shared with another one."""
-    weight: float = 1.0
-    """Share of the kernel beside other clients that have work waiting."""
-    priority: int = 0
-    """Among this client's own requests; higher goes first."""
-    run: str | None = None
-    """The run whose caps the work is charged to."""
-    shared_cache: bool = False
-    """Verdicts that others with the same setting have paid for may be used, and the other way round."""
+__all__ = ["Backend", "Caller"]
 
 
 class Backend(Protocol):
@@ -34,13 +20,29 @@ class Backend(Protocol):
     async def judge(self, request: ScoreRequest, caller: Caller) -> EpisodeResult:
         """A verdict; never `Status.ERROR`. The same request id and request again: the same verdict, at no charge.
 
-        Raises `InputError` for a request (or a goal) that cannot be judged as it is, `Unavailable` for infrastructure
-        trouble.
+        Raises `InputError` for a request (or a goal) that cannot be judged as it is, `Refused` when a queue is full or
+        a cap is spent, `Unavailable` for infrastructure trouble.
         """
         ...
 
     async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
         """What Lean says of a source. Raises as `judge` does."""
+        ...
+
+    async def open_run(self, run: str, caps: Caps, client: str) -> AccountStatus:
+        """Open a client's run, or give an open one other caps."""
+        ...
+
+    async def close_run(self, run: str, client: str) -> AccountStatus:
+        """Let nothing further begin in it. Raises `InputError` when it is unknown."""
+        ...
+
+    async def account(self, client: str, run: str | None) -> AccountStatus:
+        """What a run, or a client as a whole, has spent. Raises `InputError` when it is unknown."""
+        ...
+
+    async def set_client_caps(self, client: str, caps: Caps) -> None:
+        """Caps on all that a client does; what it has spent stays."""
         ...
 
     async def status(self) -> ClusterStatus:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack
 
 from cluster.gateway.problems import Problem, problem_of
 from cluster.gateway.requests import Entry, RequestBook
@@ -23,11 +22,10 @@ async def as_completed(
     items that nobody else waits for.
     """
     running: dict[asyncio.Task[bytes], list[tuple[int, Entry]]] = {}
-    waits = ExitStack()
-    begun = 0
-    with waits:
+    begun = count = 0
+    try:
         while True:
-            while begun < len(starts) and sum(map(len, running.values())) < window:
+            while begun < len(starts) and count < window:
                 if not book.has_room(tenant):
                     if running:
                         break
@@ -42,7 +40,8 @@ async def as_completed(
                         raise
                     yield index, problem
                     continue
-                waits.enter_context(book.waiting(entry))
+                book.join(entry)
+                count += 1
                 running.setdefault(entry.task, []).append((index, entry))
             if not running:
                 return
@@ -50,7 +49,13 @@ async def as_completed(
             done, _ = await asyncio.wait(running, timeout=pause or None, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 for index, entry in running.pop(task):
+                    count -= 1
+                    book.leave(entry)
                     yield index, entry
+    finally:
+        for entries in running.values():
+            for _, entry in entries:
+                book.leave(entry)
 
 
 def answer_of(entry: Entry) -> bytes | Problem:

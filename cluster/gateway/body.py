@@ -12,6 +12,8 @@ from starlette.requests import Request
 from cluster.gateway.problems import MALFORMED, MEDIA, SLOW, TOO_LARGE, Problem
 from rlmath.validation import input_error
 
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
 M = TypeVar("M", bound=BaseModel)
 
 BODY_TIMEOUT_S = 60.0
@@ -35,12 +37,12 @@ def parse(model: type[M], body: bytes) -> M:
         raise input_error(error, model) from None
 
 
-async def read_body(request: Request, max_bytes: int) -> bytes:
+async def read_body(request: Request, max_bytes: int, media_type: str = JSON) -> bytes:
     """The body, decompressed. It is read no further than its limit allows: a bomb costs no more than an honest body."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        # A browser lets any page send the other kinds to a server on this machine.
-        raise Problem(MEDIA, f"content-type must be application/json, got {kind or 'none'}")
+    if kind != media_type:
+        # A browser lets any page send text/plain or a form to a server on this machine.
+        raise Problem(MEDIA, f"content-type must be {media_type}, got {kind or 'none'}")
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
         raise Problem(MEDIA, f"content-encoding must be gzip or identity, got {encoding}")

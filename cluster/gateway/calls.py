@@ -11,6 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
+from cluster.caps import Caps
 from cluster.gateway.auth import Gatekeeper
 from cluster.gateway.backend import Backend
 from cluster.gateway.metrics import Metrics
@@ -42,9 +43,13 @@ class Gateway:
 
     def begin(self, tenant: Tenant, request_id: str, fingerprint: str, run: Run, *, keep: bool) -> Entry:
         """As `RequestBook.begin`, unless the server is shutting down."""
+        self.check_serving()
+        return self.book.begin(tenant, request_id, fingerprint, run, keep=keep)
+
+    def check_serving(self) -> None:
+        """Raises `Problem` when the server is shutting down."""
         if self.draining:
             raise Problem(DRAINING, "what runs is finished, nothing new is begun", DRAIN_RETRY_S)
-        return self.book.begin(tenant, request_id, fingerprint, run, keep=keep)
 
     async def answer(self, request: Request, entry: Entry, wait_s: float) -> Response:
         """The answer to a request as soon as it is there, or after `wait_s` word that it is on its way.
@@ -53,21 +58,28 @@ class Gateway:
         """
         if not entry.task.done():
             with self.book.waiting(entry):
-                if await self._gone(request, entry, min(wait_s, self.settings.longest_wait_s)):
-                    self.metrics.cancelled.inc()
+                if await self.gone(request, entry.task, min(wait_s, self.settings.longest_wait_s)):
                     return Response(status_code=GONE)
                 if not entry.task.done():
                     self.book.detach(entry)
                     return pending(entry)
-        return Response(entry.answer(), media_type=JSON)
+        return Response(done(entry.id, entry.answer()), media_type=JSON)
 
-    async def _gone(self, request: Request, entry: Entry, wait_s: float) -> bool:
+    async def gone(self, request: Request, task: asyncio.Task[Any], wait_s: float | None) -> bool:
+        """Wait for a task, `wait_s` seconds at most; true when the caller went away before it was done."""
         leaving = asyncio.ensure_future(_disconnected(request))
         try:
-            await asyncio.wait({entry.task, leaving}, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
-            return leaving.done() and not entry.task.done()
+            await asyncio.wait({task, leaving}, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             leaving.cancel()
+        gone = leaving.done() and not task.done()
+        self.metrics.abandoned.inc(gone)
+        return gone
+
+
+def done(request_id: str, answer: bytes) -> bytes:
+    """A reply with its answer (`Entry.answer`)."""
+    return b'{"request_id": %s, "state": "done", %s}' % (json.dumps(request_id).encode(), answer)
 
 
 def pending(entry: Entry) -> Response:
@@ -98,8 +110,13 @@ _bearer = HTTPBearer(auto_error=False, description="An API key made with `rlmath
 
 async def tenant_of(request: Request, _: Annotated[Any, Security(_bearer)]) -> Tenant:
     """The client that calls. Raises `Problem` when its key is not known."""
-    tenant = gateway_of(request).keys.tenant(request.headers.get("authorization"))
+    gateway = gateway_of(request)
+    tenant = gateway.keys.tenant(request.headers.get("authorization"))
     request.state.client = tenant.name
+    if tenant.caps_told != tenant.limits.caps:
+        caps = tenant.limits.caps
+        await gateway.backend.set_client_caps(tenant.name, caps or Caps())
+        tenant.caps_told = caps
     return tenant
 
 

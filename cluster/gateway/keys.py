@@ -18,6 +18,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from cluster.caps import Caps
 from cluster.gateway.tenant import TenantLimits
 from rlmath.errors import InputError
 from rlmath.validation import input_error
@@ -26,6 +27,7 @@ PREFIX = "rlm_"
 ID_BYTES = 4
 SECRET_BYTES = 32
 _KEY = re.compile(r"rlm_([0-9a-f]{8})_([A-Za-z0-9_-]{43})")
+_CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 ANONYMOUS = "anonymous"
 """The client when there are no keys."""
 
@@ -37,7 +39,7 @@ class KeyEntry(BaseModel):
 
     id: str = Field(pattern="^[0-9a-f]{8}$")
     """The part of the key that is no secret."""
-    client: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    client: str
     """Who it belongs to; stands in logs."""
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     """Of the secret part."""
@@ -50,24 +52,32 @@ class KeyEntry(BaseModel):
     max_priority: int = Field(default=0, ge=-1_000, le=1_000)
     shared_cache: bool = False
     sources: bool = True
+    cap_leaf_attempts: int | None = Field(default=None, ge=0)
+    """With the next two: caps on all that the client ever does; see `cluster.caps.Caps`."""
+    cap_kernel_s: float | None = Field(default=None, ge=0)
+    cap_model_tokens: int | None = Field(default=None, ge=0)
 
     @field_validator("client")
     @classmethod
-    def _not_anonymous(cls, client: str) -> str:
+    def _a_name(cls, client: str) -> str:
+        if not _CLIENT.fullmatch(client):
+            raise ValueError(f"must be at most 100 letters, digits, dots, dashes and underscores, got {client!r}")
         if client == ANONYMOUS:
             raise ValueError(f"{ANONYMOUS!r} is who has no key")
         return client
 
     def limits(self) -> TenantLimits:
         """What the client may do."""
+        caps = Caps(self.cap_leaf_attempts, self.cap_kernel_s, self.cap_model_tokens)
         return TenantLimits(
-            self.rate_per_s,
-            self.burst,
-            self.max_open,
-            self.weight,
-            self.max_priority,
-            self.shared_cache,
-            self.sources,
+            rate_per_s=self.rate_per_s,
+            burst=self.burst,
+            max_open=self.max_open,
+            weight=self.weight,
+            max_priority=self.max_priority,
+            shared_cache=self.shared_cache,
+            caps=caps if caps != Caps() else None,
+            sources=self.sources,
         )
 
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads at `/metrics`. No label names a client: whoever may read the numbers learns nothing of others."""
+"""What Prometheus reads at `/metrics`. No label names a client: who may read the numbers learns nothing of others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from cluster.api import ClusterStatus
-from rlmath.types import EpisodeResult
 
 SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -30,14 +29,12 @@ class Metrics:
             registry=self._registry,
         )
         self.verdicts = Counter("rlmath_verdicts", "Verdicts given, by status", ("status",), registry=self._registry)
-        self.checks = Counter("rlmath_checks", "Lean sources checked, by outcome", ("outcome",), registry=self._registry)
-        self.cancelled = Counter(
+        self.checks = Counter(
+            "rlmath_checks", "Lean sources checked, by outcome", ("outcome",), registry=self._registry
+        )
+        self.abandoned = Counter(
             "rlmath_requests_abandoned", "Requests ended because their callers went away", registry=self._registry
         )
-
-    def verdict(self, result: EpisodeResult) -> None:
-        """Count a verdict."""
-        self.verdicts.labels(result.status.value).inc()
 
     def page(self, gauges: Iterator[Metric]) -> bytes:
         """The text that Prometheus reads; `gauges` are read off the scheduler at this moment."""
@@ -71,7 +68,11 @@ def gauges(status: ClusterStatus | None, open_requests: int, kept: int, kept_byt
     for state in ("starting", "ready", "lost", "refused"):
         workers.add_metric((state,), sum(worker.state == state for worker in status.workers))
     yield workers
-    yield gauge("rlmath_slots", "Checks that ready workers make at once", sum(w.slots for w in status.workers if w.state == "ready"))
+    yield gauge(
+        "rlmath_slots",
+        "Checks that ready workers make at once",
+        sum(w.slots for w in status.workers if w.state == "ready"),
+    )
     yield gauge("rlmath_checks_queued", "Checks that wait for a worker", status.queued)
     yield gauge("rlmath_checks_in_flight", "Checks that workers have", status.in_flight)
     yield gauge("rlmath_requests_running", "Completions under judgement", status.requests_running)

@@ -11,9 +11,9 @@ import binascii
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-
 from pydantic.config import JsonDict
 
+from cluster.caps import Caps
 from rlmath.leaf.config import RecordedLeaf, TacticsLeaf
 from rlmath.types import Budgets, LemmaStatus, StageStatus, Status
 
@@ -25,6 +25,7 @@ ProofTexts = Annotated[dict[str, str | list[str]], Field(max_length=10_000)]
 
 GOAL_EXAMPLE: JsonDict = {"id": "half", "prop": "∀ n : Nat, n / 2 ≤ n"}
 PLAN_EXAMPLE = "#lemma bound : ∀ n : Nat, n / 2 ≤ n\n#assembly\nexact bound\n#end\n"
+RUN_EXAMPLE = "grpo-7"
 ID_EXAMPLE = "0b5c8f3e-1"
 
 
@@ -195,13 +196,35 @@ class CheckBody(_Asked):
         return self
 
 
+class CapsBody(Body):
+    """Most that may be used; null: no cap. Work begins only when the most it may use fits."""
+
+    leaf_attempts: int | None = Field(default=None, ge=0, le=1 << 53)
+    kernel_s: float | None = Field(default=None, ge=0, le=1e12, description="Seconds of kernel time.")
+    model_tokens: int | None = Field(default=None, ge=0, le=1 << 53, description="Of leaf models.")
+    wall_s: float | None = Field(default=None, ge=0, le=1e12, description="Seconds from the opening.")
+
+    def caps(self) -> Caps:
+        """The scheduler's own."""
+        return Caps(**self.model_dump())
+
+
+class RunBody(Body):
+    """A run to be opened."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"run": RUN_EXAMPLE, "caps": {"leaf_attempts": 10_000, "kernel_s": 3600.0}}]}
+    )
+
+    run: RequestId | None = Field(default=None, description="Its name; null: the server makes one.")
+    caps: CapsBody = CapsBody()
+
+
 # Replies
 
 
 class Reply(BaseModel):
     """Base of what goes out."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
 class KernelReply(Reply):
@@ -269,6 +292,8 @@ class CheckResultReply(Reply):
     """No errors, not out of time, not crashed. Sorries are counted beside it."""
     messages: list[MessageReply]
     sorries: int
+    context_error: str | None
+    """Lean's first error about the context: then the source was not looked at."""
     timed_out: bool
     crashed: str | None
     elapsed_s: float
@@ -292,6 +317,37 @@ class PendingReply(Reply):
 
     request_id: str
     state: Literal["pending", "cancelled"]
+
+
+class CapsReply(Reply):
+    """Caps, or what is left of them; null: no cap."""
+
+    leaf_attempts: int | None
+    kernel_s: float | None
+    model_tokens: int | None
+    wall_s: float | None
+
+
+class SpendReply(Reply):
+    """What was used."""
+
+    leaf_attempts: int
+    kernel_s: float
+    model_tokens: int
+
+
+class RunReply(Reply):
+    """A run's account."""
+
+    run: str
+    caps: CapsReply
+    spent: SpendReply
+    held: SpendReply
+    """The most that work under way may use."""
+    left: CapsReply
+    opened_at: float
+    """Unix time."""
+    closed: bool
 
 
 class KernelsReply(Reply):

@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from rlmath.errors import InputError, Unavailable
+from rlmath.errors import CapReached, InputError, QueueFull, Unavailable
 
 MEDIA_TYPE = "application/problem+json"
 PREFIX = "urn:rlmath:problem:"
@@ -103,6 +103,11 @@ def problem_of(error: BaseException) -> Problem | None:
             return error
         case InputError():
             return Problem(INVALID, str(error), members={"field": error.field})
+        case QueueFull():
+            return Problem(QUEUE_FULL, str(error), error.retry_after_s, {"queue_length": error.queue_length})
+        case CapReached():
+            spent = {"account": error.account, "cap": error.cap, "limit": error.limit, "spent": error.spent}
+            return Problem(CAP_SPENT, str(error), members=spent)
         case Unavailable():
             return Problem(UNAVAILABLE, str(error), RETRY_AFTER_S)
         case _:

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 Key = tuple[str, str]
 """Client and request id: another client's id is another request."""
 Run = Callable[[], Coroutine[Any, Any, bytes]]
-"""Does the work and returns the answer as JSON."""
+"""Does the work and returns the answer: a member of the reply, as JSON text."""
 
 
 @dataclass(eq=False)
@@ -142,18 +142,24 @@ class RequestBook:
             )
         return entry
 
+    def join(self, entry: Entry) -> None:
+        """One more call waits for the answer."""
+        entry.waiters += 1
+
+    def leave(self, entry: Entry) -> None:
+        """A call waits no more. A request that nobody waits for is ended, unless its caller was told to ask again."""
+        entry.waiters -= 1
+        if not entry.waiters and not entry.task.done() and not entry.detached:
+            self.cancel(entry)
+
     @contextmanager
     def waiting(self, entry: Entry) -> Iterator[None]:
-        """Around a wait for an answer. A request that nobody waits for any more, and whose id nobody was told to ask
-        by, is ended.
-        """
-        entry.waiters += 1
+        """`join` and `leave` around a wait."""
+        self.join(entry)
         try:
             yield
         finally:
-            entry.waiters -= 1
-            if not entry.waiters and not entry.task.done() and not entry.detached:
-                self.cancel(entry)
+            self.leave(entry)
 
     def detach(self, entry: Entry) -> None:
         """Its caller was told to ask again: let it go on by itself."""
@@ -164,6 +170,11 @@ class RequestBook:
         if not entry.task.done():
             entry.task.cancel()
             self._close(entry)
+
+    def cancel_all(self) -> None:
+        """End everything that is under way."""
+        for entry in list(self._open.values()):
+            self.cancel(entry)
 
     async def drained(self) -> None:
         """Returns when nothing is open."""

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cluster.caps import Caps
 from cluster.gateway.backend import Caller
 from cluster.gateway.problems import FORBIDDEN, QUEUE_FULL, RATE, RETRY_AFTER_S, Problem
 
@@ -30,6 +31,8 @@ class TenantLimits:
     """Highest priority that its requests may ask for."""
     shared_cache: bool = False
     """See `Caller.shared_cache`."""
+    caps: Caps | None = None
+    """Caps on all it does; None: none."""
     sources: bool = True
     """May check Lean sources of its own, not only completions and proofs: those run what they like inside a check's
     confinement."""
@@ -57,6 +60,8 @@ class Tenant:
     clock: Callable[[], float] = time.monotonic
     open: int = 0
     """Requests accepted and not answered."""
+    caps_told: Caps | None = None
+    """What the scheduler was told of its caps last."""
     recent: deque[Recent] = field(default_factory=lambda: deque(maxlen=RECENT))
     _tokens: float | None = field(default=None, init=False)
     _filled_at: float = field(default=0.0, init=False)

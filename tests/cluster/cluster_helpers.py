@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from cluster.api import ScoreRequest
@@ -30,10 +32,15 @@ KNOWN = (
 
 
 def requests(prefix: str, count: int, verify_timeout_s: float = 60.0) -> list[ScoreRequest]:
-    """Requests over all of `KNOWN`, with ids that begin with `prefix`."""
+    """Requests over all of `KNOWN`, with ids that begin with `prefix`. Each has names of its own, so that no check of
+    one is a check of another.
+    """
     made = []
     for number in range(count):
-        completion, recorded, _ = KNOWN[number % len(KNOWN)]
+        completion, proofs, _ = KNOWN[number % len(KNOWN)]
+        own = partial(re.sub, r"\bn\b", f"n{number}")
+        completion = own(completion)
+        recorded = None if proofs is None else {name: [own(text) for text in texts] for name, texts in proofs.items()}
         leaf = {} if recorded is None else {"leaf": RecordedLeaf(), "recorded": recorded}
         made.append(
             ScoreRequest(f"{prefix}-{number}", GOAL, completion, Budgets(verify_timeout_s=verify_timeout_s), **leaf)

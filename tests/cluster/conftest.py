@@ -16,5 +16,5 @@ SETTINGS = ClusterSettings(kernel_grace_s=3.0)
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[LocalCluster]:
     """A warm cluster of one worker with two slots."""
-    with LocalCluster(slots=SLOTS, settings=SETTINGS) as running:
+    with LocalCluster(slots=SLOTS, settings=SETTINGS, serve=True) as running:
         yield running

@@ -57,13 +57,16 @@ def kill_scheduler(cluster: LocalCluster) -> None:
 
 
 def run(cluster: LocalCluster, prefix: str, fault: Callable[[LocalCluster], None] | None) -> dict[str, ScoredResult]:
-    """Results by number, with the fault in the middle."""
+    """Results by number, with the fault in the middle. As a client of its own: no verdict of another run serves it."""
     results: dict[str, ScoredResult] = {}
-    for request, result in cluster.score_many(requests(prefix, COUNT), max_in_flight=16):
+    of = cluster.open_run(client=prefix)
+    for request, result in cluster.score_many(requests(prefix, COUNT), max_in_flight=16, run=of):
         assert result.status is expected(request), str(result)
         results[request.request_id.rsplit("-", 1)[1]] = result
         if len(results) == AFTER and fault is not None:
             fault(cluster)
+    spent = of.account().spent.leaf_attempts
+    assert spent == sum(result.leaf_attempts_used for result in results.values()), "charged once"
     return results
 
 
@@ -97,7 +100,7 @@ def test_a_kernel_that_answers_nothing_is_replaced(cluster: LocalCluster) -> Non
     # None of these is audited, so that little time may pass before it is clear that nothing will come.
     asked = [r for r in requests("frozen", COUNT, verify_timeout_s=4.0) if expected(r) in UNAUDITED]
     results = []
-    for request, result in cluster.score_many(asked, max_in_flight=8):
+    for request, result in cluster.score_many(asked, max_in_flight=8, run=cluster.open_run(client="frozen")):
         assert result.status is expected(request), str(result)
         results.append(result)
         if len(results) == AFTER:

@@ -102,3 +102,14 @@ def test_the_cluster_is_closed_to_whoever_has_no_token(cluster: LocalCluster) ->
     )
     assert joined.returncode != 0
     assert "InvalidAuthToken" in joined.stderr
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "127.0.0.1:port", "nonsense"])
+def test_an_address_that_nobody_answers_is_one_clear_error(address: str) -> None:
+    # A process of its own: this one may be connected to a Ray already.
+    with driver("wait", address) as process:
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 2
+    assert said.startswith("InputError: address: ")
+    assert address in said
+    assert "ray start --head" in said

@@ -101,7 +101,10 @@ def test_closing_the_iterator_ends_what_is_under_way(cluster: LocalCluster) -> N
 
 
 async def test_the_async_client_cancels_what_its_caller_cancels(cluster: LocalCluster) -> None:
-    endless = [ScoreRequest(f"cancel-{i}", GOAL, ENDLESS, Budgets(verify_timeout_s=600.0)) for i in range(6)]
+    # Each another text: identical checks are one.
+    texts = [ENDLESS.replace("repeat", f"intro n{i}\nrepeat") for i in range(6)]
+    budgets = Budgets(verify_timeout_s=600.0)
+    endless = [ScoreRequest(f"cancel-{i}", GOAL, text, budgets) for i, text in enumerate(texts)]
     tasks = [asyncio.create_task(cluster.client.score(request)) for request in endless]
     while (await cluster.client.status()).in_flight < 4:
         await asyncio.sleep(0.05)

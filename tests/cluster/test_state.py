@@ -1,19 +1,21 @@
-"""The book of checks, without Ray: nothing lost, nothing answered twice, no worker overfilled, whatever happens in
-whatever order.
-"""
+"""The book of checks, without Ray: what each event leads to. (Every event in every order: test_state_anything.py.)"""
 
 from __future__ import annotations
 
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from dataclasses import replace
+from typing import Any
 
-from cluster.retry import RetryPolicy
-from cluster.state import (
+import pytest
+
+from cluster.caps import AccountKey, Accounts, Caps
+from cluster.events import (
+    Alarm,
     Answered,
     Cancelled,
-    CheckBook,
+    Charge,
     CheckJob,
+    Drained,
+    Expired,
     Instruction,
     NoWorkers,
     Pause,
@@ -22,33 +24,52 @@ from cluster.state import (
     Settle,
     Stop,
     Submitted,
+    WorkerDraining,
     WorkerLost,
     WorkerReady,
 )
-from rlmath.errors import InputError, KernelUnavailable
+from cluster.retry import RetryPolicy
+from cluster.state import CheckBook
+from cluster.verdict_cache import VerdictCache
+from rlmath.errors import CapReached, InputError, KernelUnavailable
 from rlmath.kernel.protocol import CheckResult, Source
 
 ATTEMPTS = 3
 RESULT = CheckResult(elapsed_s=0.5)
+SOURCE = Source("theorem t : True := trivial")
+RUN = AccountKey("a", "r")
 
 
-def job(number: int, priority: int = 0) -> CheckJob:
-    return CheckJob(number, Source("theorem t : True := trivial"), 10.0, priority)
+def job(number: int, order: int = 0, **fields: Any) -> CheckJob:
+    return CheckJob(number, SOURCE, 10.0, order=order, **fields)
 
 
-def book() -> CheckBook:
-    return CheckBook(RetryPolicy(ATTEMPTS), ahead=1)
+def book(**parts: Any) -> CheckBook:
+    return CheckBook(RetryPolicy(ATTEMPTS), ahead=1, **parts)
 
 
 def sent(instructions: list[Instruction]) -> list[tuple[str, int]]:
     return [(i.worker, i.job.id) for i in instructions if isinstance(i, Send)]
 
 
+def settled(instructions: list[Instruction]) -> dict[int, CheckResult | str]:
+    """By job: its result, or the error's text."""
+    return {i.job_id: i.result or str(i.error) for i in instructions if isinstance(i, Settle)}
+
+
 def test_checks_of_older_requests_go_first() -> None:
     b = book()
-    for number, priority in ((0, 7), (1, 3), (2, 7), (3, 3)):
-        assert b.handle(Submitted(job(number, priority))) == []
+    for number, order in ((0, 7), (1, 3), (2, 7), (3, 3)):
+        assert b.handle(Submitted(job(number, order))) == []
     assert [n for _, n in sent(b.handle(WorkerReady("w", 2)))] == [1, 3, 0, 2]
+
+
+def test_higher_priority_goes_first_within_a_client_and_takes_nothing_from_another() -> None:
+    b = book()
+    jobs = [job(0, client="a"), job(1, client="a", priority=5), job(2, client="b"), job(3, client="b")]
+    for each in jobs:
+        b.handle(Submitted(each))
+    assert [n for _, n in sent(b.handle(WorkerReady("w", 2)))] == [1, 2, 0, 3]
 
 
 def test_load_is_spread_and_bounded() -> None:
@@ -58,6 +79,16 @@ def test_load_is_spread_and_bounded() -> None:
     for number in range(20):
         b.handle(Submitted(job(number)))
     assert (b.load("small"), b.load("big"), b.queued) == (2, 6, 12)
+
+
+def test_a_check_goes_to_a_worker_of_its_own_environment() -> None:
+    b = book()
+    b.handle(WorkerReady("m", 8, "mathlib"))
+    b.handle(Submitted(job(0, environment="prelude")))
+    b.handle(Submitted(job(1, environment="mathlib")))
+    assert (b.load("m"), b.queued) == (1, 1)
+    assert sent(b.handle(WorkerReady("p", 1, "prelude"))) == [("p", 0)]
+    assert settled(b.handle(NoWorkers("no such kernel", "other"))) == {}
 
 
 def test_a_lost_worker_gives_its_checks_back_and_they_go_elsewhere() -> None:
@@ -98,11 +129,11 @@ def test_attempts_are_bounded_and_the_error_says_why() -> None:
     for _ in range(ATTEMPTS - 1):
         b.handle(Answered("a", 0, error=KernelUnavailable("image died")))
         b.handle(PauseOver(0))
-    (settled,) = b.handle(Answered("a", 0, error=KernelUnavailable("image died")))
-    assert isinstance(settled, Settle)
-    assert isinstance(settled.error, KernelUnavailable)
-    assert "3 attempts" in str(settled.error)
-    assert "image died" in str(settled.error)
+    (last,) = b.handle(Answered("a", 0, error=KernelUnavailable("image died")))
+    assert isinstance(last, Settle)
+    assert isinstance(last.error, KernelUnavailable)
+    assert "3 attempts" in str(last.error)
+    assert "image died" in str(last.error)
 
 
 def test_an_input_error_is_not_retried() -> None:
@@ -111,6 +142,23 @@ def test_an_input_error_is_not_retried() -> None:
     b.handle(Submitted(job(0)))
     error = InputError("goal.context", "does not elaborate")
     assert b.handle(Answered("a", 0, error=error)) == [Settle(0, error=error)]
+
+
+def test_a_check_under_which_two_workers_died_gets_no_third() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 2))
+    for number in range(3):
+        b.handle(Submitted(job(number)))
+    b.handle(WorkerLost("a", "killed"))
+    for number in range(3):
+        b.handle(PauseOver(number))
+    # All three are suspects: each is alone among its like, so the next death tells which it is.
+    assert [n for _, n in sent(b.handle(WorkerReady("b", 2)))] == [0]
+    assert [n for _, n in sent(b.handle(WorkerReady("c", 2)))] == [1]
+    assert "2 workers died" in settled(b.handle(WorkerLost("b", "killed")))[0]
+    assert settled(b.handle(Answered("c", 1, result=RESULT))) == {1: RESULT}
+    assert settled(b.handle(Answered("c", 2, result=RESULT))) == {2: RESULT}
+    assert b.poisoned == 1
 
 
 def test_a_cancelled_check_keeps_its_slot_until_the_worker_has_stopped_it() -> None:
@@ -147,161 +195,171 @@ def test_a_check_that_was_done_before_it_could_be_given_back_is_settled() -> Non
     assert b.handle(Answered("a", 1, result=RESULT)) == [Settle(1, result=RESULT)]
 
 
+def test_a_draining_worker_ends_what_it_runs_gives_back_the_rest_and_gets_no_more() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 1))
+    b.handle(Submitted(job(0)))
+    b.handle(Submitted(job(1)))
+    assert b.handle(WorkerDraining("a")) == [Stop("a", 1)]
+    assert b.handle(Submitted(job(2))) == []
+    assert b.handle(Answered("a", 1)) == []
+    assert b.handle(Answered("a", 0, result=RESULT)) == [Settle(0, result=RESULT), Drained("a")]
+    assert [n for _, n in sent(b.handle(WorkerReady("b", 1)))] == [1, 2]
+    assert b.handle(WorkerDraining("nobody")) == []
+
+
+def test_an_idle_worker_is_drained_at_once() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 1))
+    assert b.handle(WorkerDraining("a")) == [Drained("a")]
+    assert b.handle(WorkerLost("a", "gone")) == []
+
+
+def test_a_deadline_ends_a_check_wherever_it_is() -> None:
+    b = book()
+    assert b.handle(Submitted(job(0, deadline_s=5.0))) == [Alarm(0, 5.0)]
+    assert "within 5 s" in settled(b.handle(Expired(0)))[0]
+    b.handle(WorkerReady("a", 1))
+    b.handle(Submitted(job(1, deadline_s=5.0)))
+    late = b.handle(Expired(1))
+    assert Stop("a", 1) in late
+    assert list(settled(late)) == [1]
+    assert b.handle(Expired(1)) == []
+    assert b.handle(Answered("a", 1)) == []
+    assert (b.open, b.queued, b.in_flight) == (0, 0, 0)
+
+
 def test_without_hope_of_a_worker_checks_fail_at_once_until_one_is_ready() -> None:
     b = book()
     b.handle(Submitted(job(0)))
-    (settled,) = b.handle(NoWorkers("kernel refused"))
-    assert isinstance(settled, Settle)
-    assert str(settled.error) == "kernel refused"
-    (settled,) = b.handle(Submitted(job(1)))
-    assert isinstance(settled, Settle)
-    assert settled.error is not None
+    assert settled(b.handle(NoWorkers("kernel refused"))) == {0: "kernel refused"}
+    assert settled(b.handle(Submitted(job(1)))) == {1: "kernel refused"}
     b.handle(WorkerReady("a", 1))
     assert sent(b.handle(Submitted(job(2)))) == [("a", 2)]
 
 
-class Anything(RuleBasedStateMachine):
-    """Every event in every order, checked against a plain account of what should have happened."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.book = book()
-        self.next_job = 0
-        self.next_worker = 0
-        self.wanted: set[int] = set()
-        self.settled: set[int] = set()
-        self.pausing: set[int] = set()
-        self.failures: dict[int, int] = {}
-        self.workers: dict[str, int] = {}
-        self.has: dict[str, set[int]] = {}
-        self.stopping: set[tuple[str, int]] = set()
-        self.hopeless = False
-
-    def obey(self, instructions: list[Instruction]) -> None:
-        for instruction in instructions:
-            match instruction:
-                case Send(worker, job):
-                    assert job.id in self.wanted
-                    assert all(job.id not in has for has in self.has.values()), "one check at two workers"
-                    self.has[worker].add(job.id)
-                case Settle(job_id, result, error):
-                    assert job_id in self.wanted, "settled twice, or never asked for"
-                    assert (result is None) != (error is None)
-                    assert error is None or self.hopeless or self.failures[job_id] >= ATTEMPTS
-                    self.wanted.remove(job_id)
-                    self.settled.add(job_id)
-                case Pause(job_id, seconds):
-                    assert seconds > 0
-                    self.pausing.add(job_id)
-                case Stop(worker, job_id):
-                    assert job_id in self.has[worker]
-                    assert (worker, job_id) not in self.stopping, "told twice"
-                    self.stopping.add((worker, job_id))
-
-    @rule(priority=st.integers(0, 3))
-    def submit(self, priority: int) -> None:
-        number, self.next_job = self.next_job, self.next_job + 1
-        self.wanted.add(number)
-        self.failures[number] = 0
-        self.obey(self.book.handle(Submitted(job(number, priority))))
-
-    @rule(slots=st.integers(1, 4))
-    def worker_ready(self, slots: int) -> None:
-        name, self.next_worker = f"w{self.next_worker}", self.next_worker + 1
-        self.workers[name], self.has[name], self.hopeless = slots, set(), False
-        self.obey(self.book.handle(WorkerReady(name, slots)))
-
-    @precondition(lambda self: self.workers)
-    @rule(data=st.data())
-    def worker_lost(self, data: st.DataObject) -> None:
-        name = data.draw(st.sampled_from(sorted(self.workers)))
-        del self.workers[name]
-        self.stopping = {(worker, number) for worker, number in self.stopping if worker != name}
-        for number in self.has.pop(name):
-            self.failures[number] += 1
-        self.obey(self.book.handle(WorkerLost(name, "killed")))
-
-    @precondition(lambda self: any(self.has.values()))
-    @rule(data=st.data(), fails=st.booleans())
-    def answer(self, data: st.DataObject, fails: bool) -> None:
-        name = data.draw(st.sampled_from(sorted(w for w, has in self.has.items() if has)))
-        number = data.draw(st.sampled_from(sorted(self.has[name])))
-        self.has[name].remove(number)
-        self.stopping.discard((name, number))
-        if fails:
-            self.failures[number] += 1
-            self.obey(self.book.handle(Answered(name, number, error=KernelUnavailable("image died"))))
-        else:
-            self.obey(self.book.handle(Answered(name, number, result=RESULT)))
-
-    @precondition(lambda self: self.stopping)
-    @rule(data=st.data())
-    def stopped(self, data: st.DataObject) -> None:
-        name, number = data.draw(st.sampled_from(sorted(self.stopping)))
-        self.stopping.remove((name, number))
-        self.has[name].remove(number)
-        self.obey(self.book.handle(Answered(name, number)))
-
-    @precondition(lambda self: self.settled)
-    @rule(data=st.data(), worker=st.sampled_from(["w0", "w1", "nobody"]))
-    def stale_answer(self, data: st.DataObject, worker: str) -> None:
-        number = data.draw(st.sampled_from(sorted(self.settled)))
-        assert self.book.handle(Answered(worker, number, result=RESULT)) == []
-
-    @precondition(lambda self: self.wanted)
-    @rule(data=st.data())
-    def cancel(self, data: st.DataObject) -> None:
-        number = data.draw(st.sampled_from(sorted(self.wanted)))
-        self.wanted.remove(number)
-        self.obey(self.book.handle(Cancelled(number)))
-
-    @precondition(lambda self: self.pausing)
-    @rule(data=st.data())
-    def pause_over(self, data: st.DataObject) -> None:
-        number = data.draw(st.sampled_from(sorted(self.pausing)))
-        self.pausing.remove(number)
-        self.obey(self.book.handle(PauseOver(number)))
-
-    @precondition(lambda self: not self.workers)
-    @rule()
-    def no_workers(self) -> None:
-        self.hopeless = True
-        self.obey(self.book.handle(NoWorkers("all refused")))
-
-    @invariant()
-    def no_worker_is_overfilled(self) -> None:
-        for name, slots in self.workers.items():
-            assert len(self.has[name]) <= 2 * slots
-            assert self.book.load(name) == len(self.has[name])
-
-    @invariant()
-    def no_check_waits_while_a_worker_idles(self) -> None:
-        if self.book.queued:
-            assert all(len(self.has[name]) >= slots for name, slots in self.workers.items())
-
-    @invariant()
-    def no_check_waits_at_one_worker_while_another_idles(self) -> None:
-        left = {w: len(has) - sum(name == w for name, _ in self.stopping) for w, has in self.has.items()}
-        idle = sum(max(slots - left[name], 0) for name, slots in self.workers.items())
-        coming = sum(number in self.wanted for _, number in self.stopping)
-        assert idle <= coming or self.book.queued or all(left[w] <= slots for w, slots in self.workers.items())
-
-    def teardown(self) -> None:
-        """Everything drains: with one good worker, every check that is still wanted gets its result."""
-        self.worker_ready(4)
-        for _ in range(10_000):
-            if not self.wanted:
-                break
-            for number in sorted(self.pausing):
-                self.pausing.remove(number)
-                self.obey(self.book.handle(PauseOver(number)))
-            for name, has in list(self.has.items()):
-                for number in sorted(has):
-                    has.remove(number)
-                    self.obey(self.book.handle(Answered(name, number, result=RESULT)))
-        assert not self.wanted
-        assert self.book.queued == 0
+# Identical checks
 
 
-TestAnything = Anything.TestCase
-TestAnything.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+def test_identical_checks_are_one_run_and_later_ones_none() -> None:
+    b = book(cache=VerdictCache(10))
+    b.handle(WorkerReady("a", 1))
+    runs = [sent(b.handle(Submitted(job(number, key=b"same")))) for number in range(16)]
+    assert runs == [[("a", 0)], *[[]] * 15]
+    assert settled(b.handle(Answered("a", 0, result=RESULT))) == dict.fromkeys(range(16), RESULT)
+    assert b.handle(Submitted(job(16, key=b"same"))) == [Settle(16, result=RESULT)]
+    assert (b.done, b.shared, b.cache_hits) == (1, 15, 1)
+
+
+def test_a_run_goes_on_as_long_as_one_job_wants_it_and_a_dropped_one_is_not_joined() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 2))
+    for number in range(2):
+        b.handle(Submitted(job(number, key=b"same")))
+    assert b.handle(Cancelled(0)) == []
+    assert b.handle(Cancelled(1)) == [Stop("a", 0)]
+    assert sent(b.handle(Submitted(job(2, key=b"same")))) == [("a", 2)]
+    assert b.handle(Answered("a", 0)) == []
+    assert settled(b.handle(Answered("a", 2, result=RESULT))) == {2: RESULT}
+
+
+def test_other_limits_are_another_run() -> None:
+    b = book()
+    b.handle(WorkerReady("a", 2))
+    b.handle(Submitted(job(0, key=b"same")))
+    assert sent(b.handle(Submitted(replace(job(1, key=b"same"), timeout_s=1.0)))) == [("a", 1)]
+
+
+def test_infrastructure_trouble_is_not_remembered() -> None:
+    b = CheckBook(RetryPolicy(1), cache=VerdictCache(10))
+    b.handle(WorkerReady("a", 1))
+    b.handle(Submitted(job(0, key=b"same")))
+    b.handle(Answered("a", 0, error=KernelUnavailable("image died")))
+    assert sent(b.handle(Submitted(job(1, key=b"same")))) == [("a", 1)]
+
+
+def test_a_shared_run_comes_when_the_first_of_those_that_want_it_has_its_turn() -> None:
+    b = book()
+    for number in range(10):
+        b.handle(Submitted(job(number, client="busy", key=b"k%d" % number)))
+    b.handle(Submitted(job(10, client="other", key=b"k9")))
+    order = [n for _, n in sent(b.handle(WorkerReady("w", 8)))]
+    assert order[:2] == [0, 9]
+
+
+# Caps
+
+
+def capped(kernel_s: float) -> tuple[CheckBook, Accounts]:
+    accounts = Accounts()
+    accounts.open(RUN, Caps(kernel_s=kernel_s), 0.0)
+    return book(accounts=accounts, cache=VerdictCache(10)), accounts
+
+
+def paid(number: int, **fields: Any) -> CheckJob:
+    return job(number, order=number, accounts=(RUN,), most_us=10_000_000, **fields)
+
+
+def test_kernel_time_is_held_before_and_charged_after_and_the_cap_is_a_refusal() -> None:
+    b, accounts = capped(10.4)
+    b.handle(WorkerReady("a", 4))
+    assert sent(b.handle(Submitted(paid(0)))) == [("a", 0)]
+    # It does not fit beside the first, but may when that is done.
+    assert b.handle(Submitted(paid(1))) == []
+    assert accounts.status(RUN).held.kernel_us == 10_000_000
+    done = b.handle(Answered("a", 0, result=CheckResult(elapsed_s=0.25)))
+    assert Charge(0, (RUN,), 250_000) in done
+    assert sent(done) == [("a", 1)]
+    b.handle(Answered("a", 1, result=CheckResult(elapsed_s=0.25)))
+    (refused,) = b.handle(Submitted(paid(2)))
+    assert isinstance(refused, Settle)
+    assert isinstance(refused.error, CapReached)
+    assert (refused.error.cap, refused.error.limit, refused.error.spent) == ("kernel_s", 10.4, 0.5)
+    assert accounts.status(RUN).held.kernel_us == 0
+
+
+def test_a_check_that_is_retried_is_charged_once_and_one_that_fails_is_not() -> None:
+    b, accounts = capped(100.0)
+    b.handle(WorkerReady("a", 1))
+    b.handle(Submitted(paid(0)))
+    b.handle(Answered("a", 0, error=KernelUnavailable("image died")))
+    assert accounts.status(RUN).held.kernel_us == 10_000_000
+    b.handle(PauseOver(0))
+    b.handle(Answered("a", 0, result=RESULT))
+    assert accounts.status(RUN).spent.kernel_us == 500_000
+    b.handle(Submitted(paid(1)))
+    for _ in range(ATTEMPTS):
+        b.handle(Answered("a", 1, error=KernelUnavailable("image died")))
+        b.handle(PauseOver(1))
+    assert accounts.status(RUN).spent.kernel_us == 500_000
+    assert accounts.status(RUN).held.kernel_us == 0
+
+
+def test_a_known_verdict_costs_nothing_even_when_the_cap_is_reached() -> None:
+    b, accounts = capped(10.4)
+    b.handle(WorkerReady("a", 1))
+    b.handle(Submitted(paid(0, key=b"same")))
+    b.handle(Answered("a", 0, result=RESULT))
+    assert b.handle(Submitted(paid(1, key=b"same"))) == [Settle(1, result=RESULT)]
+    assert accounts.status(RUN).spent.kernel_us == 500_000
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_weights_are_shares_of_the_kernel_time(slots: int) -> None:
+    b = book()
+    served = {"heavy": 0.0, "light": 0.0}
+    costs = {"heavy": 0.3, "light": 0.1}
+    weights = {"heavy": 3.0, "light": 1.0}
+    for number in range(600):
+        client = ("heavy", "light")[number % 2]
+        b.handle(Submitted(job(number, client=client, weight=weights[client])))
+    at_worker = [n for _, n in sent(b.handle(WorkerReady("w", slots)))]
+    for _ in range(300):
+        number = at_worker.pop(0)
+        client = ("heavy", "light")[number % 2]
+        served[client] += costs[client]
+        at_worker += [n for _, n in sent(b.handle(Answered("w", number, result=CheckResult(elapsed_s=costs[client]))))]
+    quantum = max(costs[c] / weights[c] for c in costs)
+    # Beside one quantum: what was sent ahead before the costs were known.
+    ahead = 2 * slots * quantum
+    assert abs(served["heavy"] / 3.0 - served["light"]) <= quantum + ahead

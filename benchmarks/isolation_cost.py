@@ -57,7 +57,7 @@ def image_without(names: set[str], arguments: str) -> None:
 async def start(names: tuple[str, ...], slots: int) -> EmbeddedKernel:
     """A kernel without some measures."""
     whole = link.IMAGE
-    link.IMAGE = (__file__, "--image", ",".join(names)) if names else whole
+    link.IMAGE = (__file__, "--image", ",".join(names))
     try:
         kernel = EmbeddedKernel(slots=slots)
         await kernel.start()
@@ -133,7 +133,7 @@ async def main(rounds: int, checks: int, ablation: bool) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--image"]:
-        image_without(set(sys.argv[2].split(",")), sys.argv[3])
+        image_without(set(filter(None, sys.argv[2].split(","))), sys.argv[3])
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--checks", type=int, default=25)

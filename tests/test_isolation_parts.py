@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from rlmath.kernel.embedded import cgroup, namespaces
 from rlmath.kernel.embedded.isolation import Isolation, Measure
 from rlmath.kernel.embedded.limits import Limits
-from rlmath.kernel.embedded.seccomp import compile_filter
+from rlmath.kernel.embedded.seccomp import OWN_PID, compile_filter
 from rlmath.kernel.embedded.unforked import Buffer
 from rlmath.kernel.embedded.wire import Incoming, ToImage, frame
 
@@ -114,7 +114,7 @@ def test_files_can_be_opened_for_reading_if_at_all(machine: str) -> None:
 
 def test_a_process_may_signal_and_limit_itself_alone(machine: str) -> None:
     number = CALLS["tgkill"][("x86_64", "aarch64").index(machine)]
-    code = compile_filter(machine, may_open=True).for_process(4711)
+    code = compile_filter(machine, may_open=True).code.replace(struct.pack("<I", OWN_PID), struct.pack("<I", 4711))
     assert verdict(code, number, (4711, 4711, 6), ARCHITECTURE[machine]) == ALLOW
     assert verdict(code, number, (4712, 4712, 6), ARCHITECTURE[machine]) == REFUSE
     assert ask(machine, "prlimit64", 0) == ALLOW

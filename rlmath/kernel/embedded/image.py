@@ -305,6 +305,9 @@ class Image:
             _kill_group(child.pid)
         for fd in (child.job_fd, child.result_fd, child.stderr_fd):
             self._by_fd.pop(fd, None)
+            # Closing is not enough: a child that was just forked has copies, for which epoll would go on telling us.
+            with contextlib.suppress(FileNotFoundError):
+                self._poll.unregister(fd)
             os.close(fd)
         child.report.close()
         if child.job is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
-from dataclasses import dataclass
 from typing import Final
 
 from rlmath.kernel.embedded.system import PR_SET_SECCOMP, prctl
@@ -68,8 +67,8 @@ _CLONE_THREAD = 0x0001_0000
 _PROT_EXEC = 4
 _MORE_THAN_READING = 0o3 | 0o100 | 0o1000
 """Flags of `open`: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC."""
-_OWN_PID = 0x7E57_ED1D
-"""Stands in the compiled filter for the number of the process."""
+OWN_PID: Final = 0x7E57_ED1D
+"""Stands in a compiled filter for the number of the process."""
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _JUMP = 0x20, 0x15, 0x35, 0x45, 0x06, 0x05
 _ALLOW, _KILL = 0x7FFF_0000, 0x8000_0000
@@ -81,23 +80,23 @@ Instruction = tuple[int, int, int, int]
 """Operation, how many instructions to skip if it holds and if not, operand."""
 
 
-@dataclass(frozen=True)
 class Filter:
-    """A compiled filter. Made in the image, installed in its children."""
+    """A compiled filter. Made in the image, installed in its children, for which all is laid out beforehand."""
 
-    code: bytes
-
-    def for_process(self, pid: int) -> bytes:
-        """The code, complete."""
-        return self.code.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", pid))
+    def __init__(self, code: bytes) -> None:
+        self.code = code
+        """With `OWN_PID` where the number of the process belongs."""
+        self._buffer = ctypes.create_string_buffer(code, len(code))
+        self._pid_at = code.index(struct.pack("<I", OWN_PID))
+        program = struct.pack("@HQ", len(code) // 8, ctypes.addressof(self._buffer))
+        self._program = ctypes.create_string_buffer(program, len(program))
+        self._address = ctypes.addressof(self._program)
 
     def install(self, pid: int) -> None:
         """Put this process, with the threads it will have, under the filter for good. After no_new_privs. `pid`: this
         process's, as it sees it itself: the only one that it may signal."""
-        code = self.for_process(pid)
-        buffer = ctypes.create_string_buffer(code, len(code))
-        program = ctypes.create_string_buffer(struct.pack("@HQ", len(code) // 8, ctypes.addressof(buffer)), 16)
-        prctl(PR_SET_SECCOMP, 2, ctypes.addressof(program))
+        struct.pack_into("<I", self._buffer, self._pid_at, pid)
+        prctl(PR_SET_SECCOMP, 2, self._address)
 
 
 def compile_filter(machine: str, *, may_open: bool) -> Filter:
@@ -110,7 +109,7 @@ def compile_filter(machine: str, *, may_open: bool) -> Filter:
         "mprotect": _look(2, _ANY_BIT, _PROT_EXEC, _REFUSE, _ALLOW),
         "clone": _look(0, _ANY_BIT, _CLONE_THREAD, _ALLOW, _REFUSE),
         "clone3": [(_RETURN, 0, 0, _ABSENT)],
-        "tgkill": _look(0, _EQUAL, _OWN_PID, _ALLOW, _REFUSE),
+        "tgkill": _look(0, _EQUAL, OWN_PID, _ALLOW, _REFUSE),
         "prlimit64": _look(0, _EQUAL, 0, _ALLOW, _REFUSE),
     }
     plain: list[Instruction] = [(_RETURN, 0, 0, _ALLOW)]

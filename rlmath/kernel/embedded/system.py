@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import signal
 import struct
 from typing import Final
 
@@ -34,6 +35,12 @@ _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 """libc has no function for this one."""
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
+# Bound once, in the image: a child does not look anything up.
+_prctl, _unshare, _setns, _mount, _umount2, _syscall, _capset, _signal, _exit = (
+    getattr(_LIBC, name)
+    for name in ("prctl", "unshare", "setns", "mount", "umount2", "syscall", "capset", "signal", "_exit")
+)
+_signal.restype = ctypes.c_void_p
 _NO_CAPABILITIES: Final = (
     ctypes.create_string_buffer(struct.pack("<Ii", _CAPABILITY_VERSION, 0), 8),
     ctypes.create_string_buffer(24),
@@ -42,42 +49,41 @@ _NO_CAPABILITIES: Final = (
 
 def unshare(kinds: int) -> None:
     """Move this process (for PID: its future children) into new namespaces."""
-    _check(_LIBC.unshare(ctypes.c_int(kinds)), "unshare")
+    _check(_unshare(ctypes.c_int(kinds)), "unshare")
 
 
 def setns(fd: int, kind: int) -> None:
     """Move this process (for PID: its future children) into the namespace that `fd` stands for."""
-    _check(_LIBC.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
+    _check(_setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
 
 def mount(kind: str | None, target: str, flags: int, options: str | None = None) -> None:
     """Mount a new file system of that kind, or (None) change the mount that is there."""
     source, data = (None if text is None else text.encode() for text in (kind, options))
-    _check(_LIBC.mount(source, target.encode(), source, ctypes.c_ulong(flags), data), f"mount {target}")
+    _check(_mount(source, target.encode(), source, ctypes.c_ulong(flags), data), f"mount {target}")
 
 
 def make_working_directory_root() -> None:
     """Make the mount at the working directory the root, and let go of the old one."""
-    _check(_LIBC.syscall(ctypes.c_long(_PIVOT_ROOT[platform.machine()]), b".", b"."), "pivot_root")
-    _check(_LIBC.umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount2")
+    _check(_syscall(ctypes.c_long(_PIVOT_ROOT[platform.machine()]), b".", b"."), "pivot_root")
+    _check(_umount2(b".", ctypes.c_int(_MNT_DETACH)), "umount2")
     os.chdir("/")
 
 
 def prctl(option: int, value: int, more: int = 0) -> None:
     """See prctl(2)."""
-    _check(_LIBC.prctl(ctypes.c_int(option), ctypes.c_ulong(value), ctypes.c_ulong(more), 0, 0), f"prctl {option}")
+    _check(_prctl(ctypes.c_int(option), ctypes.c_ulong(value), ctypes.c_ulong(more), 0, 0), f"prctl {option}")
 
 
 def drop_capabilities() -> None:
     """Give up all capabilities for good."""
-    _check(_LIBC.capset(*_NO_CAPABILITIES), "capset")
+    _check(_capset(*_NO_CAPABILITIES), "capset")
 
 
 def exit_when_aborted() -> None:
     """Have `abort()` end this process with exit code SIGABRT: the first process of a PID namespace does not die of
     a signal that it sends itself."""
-    _LIBC.signal.restype = ctypes.c_void_p
-    _LIBC.signal(ctypes.c_int(6), _LIBC._exit)
+    _signal(ctypes.c_int(signal.SIGABRT), _exit)
 
 
 def _check(result: int, what: str) -> None:

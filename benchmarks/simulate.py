@@ -93,7 +93,8 @@ class Simulation:
             self._tell(WorkerReady(f"w{number}", slots))
             left, number = left - slots, number + 1
         for client in range(len(WEIGHTS)):
-            for _ in range((WAITING + 2 * self._slots) // len(WEIGHTS)):
+            share = WEIGHTS[client] / sum(WEIGHTS)
+            for _ in range(WAITING // len(WEIGHTS) + round(2 * self._slots * share)):
                 self._submit(client)
         warm = checks // 10
         while self._done < checks:

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sized
 from dataclasses import asdict
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 
 from cluster.caps import AccountStatus, Caps
 from cluster.http_wire import (
@@ -217,11 +218,11 @@ class AsyncClusterClient:
         try:
             yield run
         finally:
-            await self._exchange("DELETE", f"/v1/runs/{run.name}")
+            await self._exchange("DELETE", _run_path(run.name))
 
     async def account(self, run: str) -> AccountStatus:
         """What a run may use, has spent, and what its work under way holds. Raises `InputError` when it is unknown."""
-        return account_of(await self._exchange("GET", f"/v1/runs/{run}"))
+        return account_of(await self._exchange("GET", _run_path(run)))
 
     async def kernels(self) -> tuple[KernelIdentity, ...]:
         """The kernels that verdicts come from."""
@@ -306,7 +307,7 @@ class AsyncClusterClient:
         async def call_off() -> None:
             with contextlib.suppress(self._failed, TimeoutError):
                 async with asyncio.timeout(CONNECT_S):
-                    await self._http.delete(f"/v1/requests/{request_id}")
+                    await self._http.delete(f"/v1/requests/{quote(request_id, safe='')}")
 
         task = asyncio.get_running_loop().create_task(call_off())
         self._calls_off.add(task)
@@ -324,6 +325,10 @@ class AsyncRun:
     async def account(self) -> AccountStatus:
         """See `AsyncClusterClient.account`."""
         return await self._client.account(self.name)
+
+
+def _run_path(name: str) -> str:
+    return f"/v1/runs/{quote(name, safe='')}"
 
 
 def _with_id(body: dict[str, Any], request_id: str | None, run: str | None) -> dict[str, Any]:

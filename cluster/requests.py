@@ -73,6 +73,16 @@ class RequestTable:
                 under_way.task.cancel()
                 self._forget(request_id, under_way)
 
+    async def known(self, request_id: str) -> EpisodeResult | None:
+        """The result of an id that was asked for before, as soon as there is one; None when it never was.
+
+        Waiting here keeps no run alive, and ends none.
+        """
+        if request_id not in self._done and (under_way := self._running.get(request_id)) is not None:
+            return await asyncio.shield(under_way.task)
+        found = self._done.get(request_id) or self._recall(request_id)
+        return None if found is None else found[1]
+
     def begin(
         self, request_id: str, fingerprint: str, run: Callable[[], Coroutine[Any, Any, EpisodeResult]]
     ) -> UnderWay:

@@ -64,7 +64,8 @@ class Scheduler:
         self._pool: WorkerPool | None = None
         self._leaves: Any = None
         self._leaf_models: dict[str, RemoteProver] = {}
-        self._goals = GoalsSeen()
+        self._goals: dict[str, GoalsSeen] = {}
+        """By scope: that a goal is known tells how long ago somebody asked."""
         self._requests = RequestTable(settings.remembered, recall=self._recall)
         self._numbers = itertools.count()
         self._turns: dict[int, asyncio.Future[None]] = {}
@@ -97,6 +98,13 @@ class Scheduler:
         self._restore()
         key = _request_key(caller.client, request.request_id)
         return await self._requests.once(key, request.fingerprint(), lambda: self._run(request, caller))
+
+    async def recall(self, request_id: str, client: str) -> EpisodeResult | None:
+        """The verdict of a request that a client made before, in an earlier life of this actor too, waited for if it is
+        under way; None when there was none. Raises as `judge` does.
+        """
+        self._restore()
+        return await self._requests.known(_request_key(client, request_id))
 
     async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
         """What Lean says of a source. Raises as `judge` does."""
@@ -315,7 +323,7 @@ class Scheduler:
                 leaf=leaf,
                 budgets=request.budgets,
                 speculation=self._speculation(),
-                goals_seen=self._goals,
+                goals_seen=self._goals.setdefault(ticket.scope, GoalsSeen()),
                 tag_key=hmac.digest(self._secret, ticket.scope.encode("utf-8", "surrogatepass"), hashlib.sha256),
             )
         except InputError as error:

@@ -25,6 +25,12 @@ class Backend(Protocol):
         """
         ...
 
+    async def recall(self, request_id: str, client: str) -> EpisodeResult | None:
+        """The verdict of a request that a client made before, in an earlier life of the gateway too, waited for if it
+        is under way; None when there was none. Raises as `judge` does.
+        """
+        ...
+
     async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
         """What Lean says of a source. Raises as `judge` does."""
         ...

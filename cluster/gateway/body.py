@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import zlib
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ JSON = "application/json"
 NDJSON = "application/x-ndjson"
 M = TypeVar("M", bound=BaseModel)
 
+_NOT_THE_WORK = {"request_id", "priority", "wait_s"}
 BODY_TIMEOUT_S = 60.0
 """For a body to arrive whole."""
 GZIP_WINDOW = 31
@@ -35,6 +37,12 @@ def parse(model: type[M], body: bytes) -> M:
         if error.errors(include_url=False)[0]["type"] == "json_invalid":
             raise Problem(MALFORMED, f"not JSON: {error.errors(include_url=False)[0]['ctx']['error']}") from None
         raise input_error(error, model) from None
+
+
+def fingerprint_of(body: BaseModel) -> str:
+    """Equal for bodies that ask for the same work, whatever they say of their id, their turn and their patience."""
+    text = body.model_dump_json(exclude=_NOT_THE_WORK)
+    return f"{type(body).__name__} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 async def read_body(request: Request, max_bytes: int, media_type: str = JSON) -> bytes:

@@ -6,9 +6,9 @@ import asyncio
 import json
 import logging
 from typing import Annotated, Any
+from urllib.parse import quote
 
-from fastapi import Depends, Request, Security
-from fastapi.security import HTTPBearer
+from fastapi import Depends, Request
 from starlette.responses import Response
 
 from cluster.caps import Caps
@@ -62,7 +62,7 @@ class Gateway:
                     return Response(status_code=GONE)
                 if not entry.task.done():
                     self.book.detach(entry)
-                    return pending(entry)
+                    return pending(entry.id)
         return Response(done(entry.id, entry.answer()), media_type=JSON)
 
     async def gone(self, request: Request, task: asyncio.Task[Any], wait_s: float | None) -> bool:
@@ -82,11 +82,10 @@ def done(request_id: str, answer: bytes) -> bytes:
     return b'{"request_id": %s, "state": "done", %s}' % (json.dumps(request_id).encode(), answer)
 
 
-def pending(entry: Entry) -> Response:
+def pending(request_id: str) -> Response:
     """202: the answer is to be asked for."""
-    place = f"/v1/requests/{entry.id}"
-    headers = {"location": place, "retry-after": str(POLL_RETRY_S)}
-    return reply({"request_id": entry.id, "state": "pending"}, 202, headers)
+    headers = {"location": f"/v1/requests/{quote(request_id, safe='')}", "retry-after": str(POLL_RETRY_S)}
+    return reply({"request_id": request_id, "state": "pending"}, 202, headers)
 
 
 def reply(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -105,10 +104,7 @@ def gateway_of(request: Request) -> Gateway:
     return gateway
 
 
-_bearer = HTTPBearer(auto_error=False, description="An API key made with `rlmath keys add`.")
-
-
-async def tenant_of(request: Request, _: Annotated[Any, Security(_bearer)]) -> Tenant:
+async def tenant_of(request: Request) -> Tenant:
     """The client that calls. Raises `Problem` when its key is not known."""
     gateway = gateway_of(request)
     tenant = gateway.keys.tenant(request.headers.get("authorization"))

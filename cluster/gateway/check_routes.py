@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cluster.api import ScoreRequest
-from cluster.gateway.body import read_model
+from cluster.gateway.body import fingerprint_of, read_model
 from cluster.gateway.calls import Client, Gateway, gateway_of
 from cluster.gateway.models import CheckBody, DoneReply, PendingReply
 from cluster.gateway.openapi import body_of, problems
@@ -48,8 +47,7 @@ async def check(request: Request, client: Client) -> Response:
 def _begin(gateway: Gateway, client: Tenant, body: CheckBody) -> Entry:
     caller = client.caller(priority=body.priority, run=body.run)
     request_id = body.request_id or uuid.uuid4().hex
-    text = body.model_dump_json(exclude={"wait_s", "priority", "request_id"})
-    fingerprint = f"check {hashlib.sha256(text.encode()).hexdigest()}"
+    fingerprint = fingerprint_of(body)
     if body.source is not None:
         source = Source(command=embedded_body(body.source, "source"), context=body.context)
         run = checking(gateway, client, request_id, source, body.timeout_s, caller)

@@ -57,9 +57,7 @@ class Edge:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         found = scope.get("route")
         route = getattr(found, "path", "none")
-        metrics = self._gateway.metrics
-        metrics.requests.labels(route, str(status)).inc()
-        metrics.seconds.labels(route).observe(seconds)
+        self._gateway.metrics.answered(route, status, seconds)
         if logger.isEnabledFor(logging.INFO):
             client = scope.get("state", {}).get("client", "-")
             logger.info("%s %s %d %.1f ms client=%s", scope["method"], route, status, seconds * 1e3, client)

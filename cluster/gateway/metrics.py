@@ -18,6 +18,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self._answered: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.requests = Counter(
             "rlmath_http_requests", "HTTP requests by route and status", ("route", "code"), registry=self._registry
         )
@@ -35,6 +36,16 @@ class Metrics:
         self.abandoned = Counter(
             "rlmath_requests_abandoned", "Requests ended because their callers went away", registry=self._registry
         )
+
+    def answered(self, route: str, code: int, seconds: float) -> None:
+        """Count an HTTP request."""
+        # Looking up a labelled metric costs more than counting in it.
+        known = self._answered.get((route, code))
+        if known is None:
+            known = self.requests.labels(route, str(code)), self.seconds.labels(route)
+            self._answered[route, code] = known
+        known[0].inc()
+        known[1].observe(seconds)
 
     def page(self, gauges: Iterator[Metric]) -> bytes:
         """The text that Prometheus reads; `gauges` are read off the scheduler at this moment."""

@@ -7,12 +7,15 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from cluster.gateway.calls import tenant_of
 from cluster.gateway.models import ProblemReply
 from cluster.gateway.problems import INVALID, KINDS, MEDIA_TYPE, PREFIX
 
+KEY = {"type": "http", "scheme": "bearer", "description": "An API key made with `rlmath keys add`."}
 REF = "#/components/schemas/{model}"
 DESCRIPTION = """\
 Judges decomposition plans for Lean 4 goals with the Lean kernel's authority, and checks Lean sources.
@@ -57,9 +60,17 @@ def document(app: FastAPI, bodies: Sequence[type[BaseModel]]) -> dict[str, Any]:
         _, schemas = models_json_schema(
             [*((body, "validation") for body in bodies), (ProblemReply, "serialization")], ref_template=REF
         )
-        components = made.setdefault("components", {}).setdefault("schemas", {})
+        components = made.setdefault("components", {})
+        known = components.setdefault("schemas", {})
         for name, schema in schemas["$defs"].items():
-            components.setdefault(name, schema)
+            known.setdefault(name, schema)
+        components["securitySchemes"] = {"key": KEY}
+        for route in app.routes:
+            if isinstance(route, APIRoute) and any(part.call is tenant_of for part in route.dependant.dependencies):
+                for method in route.methods or ():
+                    operation = made["paths"].get(route.path_format, {}).get(method.lower())
+                    if operation is not None:
+                        operation["security"] = [{"key": []}]
         app.openapi_schema = made
     return app.openapi_schema
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from cluster.gateway.calls import Client, gateway_of, reply
+from cluster.gateway.calls import GONE, JSON, Client, done, gateway_of, pending, reply
 from cluster.gateway.models import ID_EXAMPLE, DoneReply, PendingReply
 from cluster.gateway.openapi import problems
+from cluster.gateway.work import result_member
 
 router = APIRouter(prefix="/v1/requests", tags=["requests"])
 
@@ -17,7 +19,7 @@ Id = Annotated[str, Path(min_length=1, max_length=200, examples=[ID_EXAMPLE], de
 
 
 @router.get(
-    "/{request_id}",
+    "/{request_id:path}",
     responses={
         200: {"model": DoneReply},
         202: {"model": PendingReply},
@@ -32,11 +34,26 @@ async def answer(
 ) -> Response:
     """The answer to a request of yours, or 202 while there is none."""
     gateway = gateway_of(request)
-    return await gateway.answer(request, gateway.book.get(client, request_id), wait_s)
+    entry = gateway.book.find(client, request_id)
+    if entry is not None:
+        return await gateway.answer(request, entry, wait_s)
+    # Of an earlier life of this server, or forgotten here: the scheduler's journal may have it.
+    asking = asyncio.ensure_future(gateway.backend.recall(request_id, client.name))
+    try:
+        if await gateway.gone(request, asking, min(wait_s, gateway.settings.longest_wait_s)):
+            return Response(status_code=GONE)
+        if not asking.done():
+            return pending(request_id)
+        result = asking.result()
+    finally:
+        asking.cancel()
+    if result is None:
+        raise gateway.book.unknown(request_id)
+    return Response(done(request_id, result_member(result)), media_type=JSON)
 
 
 @router.delete(
-    "/{request_id}",
+    "/{request_id:path}",
     responses={200: {"model": PendingReply | DoneReply}, **problems(401, 404, 421, 422)},
 )
 async def cancel(request: Request, client: Client, request_id: Id) -> Response:

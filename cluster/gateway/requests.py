@@ -98,23 +98,29 @@ class RequestBook:
         """Their size."""
         return self._kept_bytes
 
-    def begin(self, tenant: Tenant, request_id: str, fingerprint: str, run: Run, *, keep: bool) -> Entry:
-        """The entry of this id: answered, under way, or begun now. `keep`: its caller chose the id.
-
-        Raises `Problem` when the id stands for another request or there is no room.
+    def known(self, tenant: Tenant, request_id: str, fingerprint: str) -> Entry | None:
+        """The entry of this id, if it is under way or answered: what failed is not. Raises `Problem` when the id stands
+        for another request.
         """
-        known = self.find(tenant, request_id)
-        if known is not None and known.fingerprint != fingerprint:
+        entry = self.find(tenant, request_id)
+        if entry is not None and entry.fingerprint != fingerprint:
             raise Problem(
                 CONFLICT,
                 f"request_id: {request_id} was used for another request before: give each an id of its own",
                 members={"field": "request_id"},
             )
-        if known is not None and not known.failed:
+        return None if entry is None or entry.failed else entry
+
+    def begin(self, tenant: Tenant, request_id: str, fingerprint: str, run: Run, *, keep: bool) -> Entry:
+        """The entry of this id: answered, under way, or begun now. `keep`: its caller chose the id.
+
+        Raises `Problem` when the id stands for another request or there is no room.
+        """
+        known = self.known(tenant, request_id, fingerprint)
+        if known is not None:
             return known
         self._check_room(tenant)
-        if known is not None:
-            self._drop(known)
+        self._drop_key((tenant.name, request_id))
         entry = Entry(tenant, request_id, fingerprint, keep)
         self._open[entry.key] = entry
         tenant.open += 1
@@ -137,10 +143,12 @@ class RequestBook:
         """As `find`. Raises `Problem` when there is none."""
         entry = self.find(tenant, request_id)
         if entry is None:
-            raise Problem(
-                NOT_FOUND, f"no request {request_id} of this key is known: it was never made, or is forgotten"
-            )
+            raise self.unknown(request_id)
         return entry
+
+    def unknown(self, request_id: str) -> Problem:
+        """What is said of a request that this client never made; the same whether another client did."""
+        return Problem(NOT_FOUND, f"no request {request_id} of this key is known: it was never made, or is forgotten")
 
     def join(self, entry: Entry) -> None:
         """One more call waits for the answer."""
@@ -231,6 +239,10 @@ class RequestBook:
         settings = self._settings
         while len(self._kept) > settings.remembered or self._kept_bytes > settings.remembered_bytes:
             self._drop(next(iter(self._kept.values())))
+
+    def _drop_key(self, key: Key) -> None:
+        if (entry := self._kept.get(key)) is not None:
+            self._drop(entry)
 
     def _drop(self, entry: Entry) -> None:
         if self._kept.get(entry.key) is entry:

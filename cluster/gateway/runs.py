@@ -6,6 +6,7 @@ import time
 import uuid
 from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
@@ -36,10 +37,10 @@ async def open_run(request: Request, client: Client) -> Response:
     gateway.check_serving()
     run = body.run or uuid.uuid4().hex
     account = await gateway.backend.open_run(run, body.caps.caps(), client=client.name)
-    return reply(account_json(account), 201, {"location": f"/v1/runs/{run}"})
+    return reply(account_json(account), 201, {"location": f"/v1/runs/{quote(run, safe='')}"})
 
 
-@router.get("/{run}", responses={200: {"model": RunReply}, **problems(401, 404, 421, 422, 503)})
+@router.get("/{run:path}", responses={200: {"model": RunReply}, **problems(401, 404, 421, 422, 503)})
 async def show_run(request: Request, client: Client, run: Name) -> Response:
     """What a run of yours has spent, what work under way holds, and what is left."""
     try:
@@ -49,7 +50,7 @@ async def show_run(request: Request, client: Client, run: Name) -> Response:
     return reply(account_json(account))
 
 
-@router.delete("/{run}", responses={200: {"model": RunReply}, **problems(401, 404, 421, 422, 503)})
+@router.delete("/{run:path}", responses={200: {"model": RunReply}, **problems(401, 404, 421, 422, 503)})
 async def close_run(request: Request, client: Client, run: Name) -> Response:
     """Let nothing further begin in a run of yours. What is under way goes on."""
     try:

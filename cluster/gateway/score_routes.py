@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from cluster.api import ScoreRequest
 from cluster.gateway.batch import answer_of, as_completed
-from cluster.gateway.body import NDJSON, parse, read_body, read_model
+from cluster.gateway.body import NDJSON, fingerprint_of, parse, read_body, read_model
 from cluster.gateway.calls import Client, Gateway, gateway_of
 from cluster.gateway.models import BatchBody, DoneReply, PendingReply, ScoreBody, ServedLeaf
 from cluster.gateway.openapi import body_of, problems
@@ -74,12 +74,16 @@ async def score_batch(request: Request, client: Client) -> Response:
 
 def begin_score(gateway: Gateway, client: Tenant, body: ScoreBody) -> Entry:
     """Begin (or find) what a body asks for. Raises `InputError` or `Problem`."""
+    request_id, fingerprint = body.request_id, ""
+    if request_id is None:
+        request_id = uuid.uuid4().hex  # an id of ours is nobody's second call: there is nothing to tell it from
+    else:
+        fingerprint = fingerprint_of(body)
+        known = gateway.book.known(client, request_id, fingerprint)
+        if known is not None:
+            return known
     caller = client.caller(priority=body.priority, run=body.run)
-    request_id = body.request_id or uuid.uuid4().hex
-    asked = score_request(body, request_id, gateway.settings)
-    # An id of ours is nobody's second call: there is nothing to tell it from.
-    fingerprint = "" if body.request_id is None else f"score {body.run} {asked.fingerprint()}"
-    run = judging(gateway, client, request_id, asked, caller)
+    run = judging(gateway, client, request_id, score_request(body, request_id, gateway.settings), caller)
     return gateway.begin(client, request_id, fingerprint, run, keep=body.request_id is not None)
 
 

@@ -20,7 +20,7 @@ from cluster.gateway.requests import Run
 from cluster.gateway.tenant import Recent, Tenant
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.protocol import CheckResult, Source
-from rlmath.types import KernelIdentity, Status
+from rlmath.types import EpisodeResult, KernelIdentity, Status
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +61,11 @@ async def _judge(
         raise KernelUnavailable(result.detail)
     gateway.metrics.verdicts.labels(result.status.value).inc()
     _note(client, request_id, asked.goal.id, result.status.value, time.monotonic() - began)
+    return result_member(result)
+
+
+def result_member(result: EpisodeResult) -> bytes:
+    """A verdict as the member of a reply."""
     return b'"result": ' + json.dumps(result.to_json()).encode()
 
 

@@ -43,6 +43,8 @@ class KernelBackend:
         self.judged = 0
         self.callers: list[Caller] = []
         self.accounts = Accounts()
+        self.journal: dict[tuple[str, str], EpisodeResult] = {}
+        """Of an earlier life."""
 
     async def judge(self, request: ScoreRequest, caller: Caller) -> EpisodeResult:
         with self._work(caller):
@@ -53,6 +55,9 @@ class KernelBackend:
             return await run_episode(
                 request.goal, request.completion, kernel=self.kernel, leaf=leaf, budgets=request.budgets
             )
+
+    async def recall(self, request_id: str, client: str) -> EpisodeResult | None:
+        return self.journal.get((client, request_id))
 
     async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
         with self._work(caller):

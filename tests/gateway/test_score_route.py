@@ -12,7 +12,7 @@ import pytest
 from gateway_helpers import ENDLESS, FALSE, GOAL, TRUE, served, until
 
 from cluster.gateway.settings import GatewaySettings
-from rlmath import EpisodeResult, GoalSpec
+from rlmath import EpisodeResult, GoalSpec, Status
 from rlmath.episode import run_episode
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.leaf.config import OpenAILeaf, TacticsLeaf, make_prover
@@ -167,6 +167,15 @@ async def test_a_verdict_that_takes_longer_is_asked_for_again(kernel: EmbeddedKe
         assert (last.status_code, last.json()["result"]["status"]) == (200, "plan_invalid")
         assert (await gate.client.get(place)).text == last.text
         problem(await gate.client.get("/v1/requests/unheard-of"), 404, "not-found")
+
+
+async def test_a_verdict_of_an_earlier_life_is_still_there(kernel: EmbeddedKernel) -> None:
+    async with served(kernel) as gate:
+        result = EpisodeResult(goal_id="old", status=Status.VERIFIED)
+        gate.backend.journal["anonymous", "old/1"] = result
+        reply = (await gate.client.get("/v1/requests/old%2F1")).json()
+        assert (reply["request_id"], EpisodeResult.from_json(reply["result"])) == ("old/1", result)
+        problem(await gate.client.get("/v1/requests/older"), 404, "not-found")
 
 
 async def test_a_request_can_be_called_off(kernel: EmbeddedKernel) -> None:

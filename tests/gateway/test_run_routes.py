@@ -83,7 +83,7 @@ async def test_the_clients_run(kernel: EmbeddedKernel) -> None:
     server = GatewayServer(backend, GatewaySettings(port=0))
     goal = GoalSpec("add_zero", "∀ n : Nat, n + 0 = n")
     async with AsyncClusterClient(await server.start()) as client:
-        async with client.run(Caps(leaf_attempts=5)) as run:
+        async with client.run(Caps(leaf_attempts=5), name="a/b?c#d%2e") as run:
             account = await run.account()
             assert (account.run, account.caps, account.closed) == (run.name, Caps(leaf_attempts=5), False)
             assert account == await client.account(run.name)

@@ -13,10 +13,39 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from rlmath.errors import InputError
-from rlmath.leaf.config import LeafConfig, TacticsLeaf
+from rlmath.leaf.config import LeafConfig, OpenAILeaf, RecordedLeaf, TacticsLeaf
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, KernelIdentity, Status
 
 _LEAF: TypeAdapter[LeafConfig] = TypeAdapter(LeafConfig)
+_PARTS: dict[str, tuple[tuple[type, ...], str]] = {
+    "request_id": ((str,), "a string"),
+    "goal": ((GoalSpec,), "a GoalSpec, as GoalSpec(id='g', prop='∀ n : Nat, n = n')"),
+    "completion": ((str, bytes), "the policy's text"),
+    "budgets": ((Budgets,), "a Budgets, as Budgets(max_lemmas=4)"),
+    "leaf": ((TacticsLeaf, OpenAILeaf, RecordedLeaf), "a TacticsLeaf, OpenAILeaf or RecordedLeaf"),
+    "recorded": ((Mapping, type(None)), "a mapping of lemma names to proof texts"),
+    "kernel": ((str,), "the name of a kernel"),
+    "memory": ((str,), "the name of a memory class"),
+}
+
+
+def check_parts(parts: Mapping[str, object]) -> None:
+    """Raises `InputError` for a part of a request that has the wrong type: here, where its author is, and not from
+    inside an actor or a server.
+    """
+    for name, value in parts.items():
+        kinds, wanted = _PARTS[name]
+        if not isinstance(value, kinds):
+            raise InputError(name, f"must be {wanted}, got {type(value).__name__}")
+    if parts["request_id"] == "":
+        raise InputError("request_id", "must not be empty")
+    recorded = parts["recorded"]
+    for lemma, proofs in recorded.items() if isinstance(recorded, Mapping) else ():
+        texts = (proofs,) if isinstance(proofs, str) else proofs
+        if not (
+            isinstance(lemma, str) and isinstance(texts, Sequence) and all(isinstance(text, str) for text in texts)
+        ):
+            raise InputError("recorded", f"{lemma!r} must be a lemma's name with a proof text or a list of them")
 
 
 @dataclass(frozen=True)
@@ -33,10 +62,13 @@ class ScoreRequest:
     """Which leaf prover attempts the lemmas."""
     recorded: Mapping[str, str | Sequence[str]] | None = None
     """Lemma name to proof text (or texts, one an attempt); for the recorded leaf only."""
+    kernel: str = ""
+    """Name of the kernel that is to judge; empty: the cluster's first."""
+    memory: str = ""
+    """Memory class of its checks; empty: the smallest. What dies of memory is tried once in the next class up."""
 
     def __post_init__(self) -> None:
-        if not self.request_id:
-            raise InputError("request_id", "must not be empty")
+        check_parts(vars(self))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON types; the inverse of `from_json`."""
@@ -48,6 +80,8 @@ class ScoreRequest:
             "budgets": asdict(self.budgets),
             "leaf": self.leaf.model_dump(mode="json"),
             "recorded": None if self.recorded is None else dict(self.recorded),
+            "kernel": self.kernel,
+            "memory": self.memory,
         }
 
     @classmethod
@@ -61,17 +95,21 @@ class ScoreRequest:
             budgets=Budgets(**row["budgets"]),
             leaf=_LEAF.validate_json(json.dumps(row["leaf"])),
             recorded=row["recorded"],
+            kernel=row.get("kernel", ""),
+            memory=row.get("memory", ""),
         )
 
     def fingerprint(self) -> str:
         """Digest of everything but the id: two requests with one id must agree in it."""
-        body = {
+        body: dict[str, Any] = {
             "goal": asdict(self.goal),
             "completion": [type(self.completion).__name__, _digest(self.completion)],
             "budgets": asdict(self.budgets),
             "leaf": self.leaf.model_dump(mode="json"),
             "recorded": None if self.recorded is None else {k: _texts(v) for k, v in self.recorded.items()},
         }
+        # Left out where they are the default: journals know fingerprints from before there was a choice.
+        body |= {name: value for name, value in (("kernel", self.kernel), ("memory", self.memory)) if value}
         return _digest(json.dumps(body, sort_keys=True))
 
 
@@ -115,7 +153,9 @@ class WorkerStatus:
     node: str
     """Ray's node id, shortened."""
     state: str
-    """`starting`, `ready`, `lost` (a new one is on its way) or `refused` (it could not start; see `detail`)."""
+    """`starting`, `ready`, `lost` (a new one is on its way), `refused` (it could not start; see `detail`) or `draining`
+    (it ends what it runs, and goes).
+    """
     slots: int
     in_flight: int
     pid: int | None = None
@@ -128,6 +168,12 @@ class WorkerStatus:
     """How often it became ready."""
     detail: str = ""
     """Why it is lost or refused."""
+    environment: str = ""
+    """Its kernel's name and its memory class (`cluster.kinds`)."""
+    renewals: int = 0
+    """Fresh kernels that took over without a pause."""
+    image_bytes: int = 0
+    """Resident memory of the image, as of its last pulse."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +200,14 @@ class ClusterStatus:
     """Checks that joined an identical one under way."""
     checks_poisoned: int = 0
     """Checks given up because workers died under them."""
+    checks_moved: int = 0
+    """Checks that died of memory and were tried again with more of it."""
+    kernels: Mapping[str, KernelIdentity] = field(default_factory=dict)
+    """By name, those of which a worker was ready; `kernel` is the default one."""
+    oldest_request_s: float = 0.0
+    """Age of the oldest request that is not answered."""
+    scaled: bool = False
+    """Workers come and go with demand: that there are none is no fault."""
 
     @property
     def ready(self) -> int:
@@ -208,6 +262,10 @@ class ClusterSettings:
     """A worker that has not answered a ping for so long is killed and replaced."""
     kernel_grace_s: float = 30.0
     """How far beyond its deadline a check may be answered before the kernel counts as stuck and is replaced."""
+    renew_checks: int = 100_000
+    """After so many results a worker's kernel is replaced by a fresh one, without a pause."""
+    renew_growth_bytes: int = 1 << 30
+    """And when its image has grown by so much resident memory."""
     require_isolation: bool = False
     """Whether a worker refuses to start on a machine that cannot isolate checks fully (`EmbeddedKernel`)."""
     remembered: int = 20_000
@@ -218,6 +276,14 @@ class ClusterSettings:
     """How long it keeps them."""
 
     def __post_init__(self) -> None:
-        for name in ("max_running", "max_waiting", "attempts", "start_attempts", "remembered", "ledger_rows"):
+        for name in (
+            "max_running",
+            "max_waiting",
+            "attempts",
+            "start_attempts",
+            "remembered",
+            "ledger_rows",
+            "renew_checks",
+        ):
             if getattr(self, name) < 1:
                 raise InputError(f"settings.{name}", f"must be at least 1, got {getattr(self, name)}")

@@ -43,7 +43,21 @@ def score_body(
     priority: int,
     request_id: str,
 ) -> dict[str, Any]:
-    """Body of `POST /v1/score`, without `wait_s`."""
+    """Body of `POST /v1/score`, without `wait_s`. Raises `InputError` for a part of the wrong type."""
+    from cluster.api import check_parts  # not above: a client is to be imported in no time
+    from rlmath.leaf.config import TacticsLeaf
+
+    config = TacticsLeaf() if leaf is None or isinstance(leaf, Mapping) else leaf  # a mapping is the server's to read
+    check_parts(
+        {
+            "request_id": request_id,
+            "goal": goal,
+            "completion": completion,
+            "budgets": Budgets() if budgets is None else budgets,
+            "leaf": config,
+            "recorded": recorded,
+        }
+    )
     body: dict[str, Any] = {"goal": asdict(goal), "request_id": request_id, "priority": priority, **_text(completion)}
     if budgets is not None:
         body["budgets"] = asdict(budgets)

@@ -13,7 +13,8 @@ from cluster.api import Caller, ClusterStatus, ScoreRequest, error_result
 from cluster.caps import AccountStatus, Caps
 from cluster.failures import cause_of, is_final, is_infrastructure, reason_of
 from cluster.retry import RetryPolicy
-from rlmath.errors import KernelUnavailable, QueueFull, RlmathError
+from rlmath.errors import ClusterLost, InputError, KernelUnavailable, QueueFull, RlmathError
+from rlmath.kernel.protocol import CheckResult, Source
 from rlmath.render import ScoredResult
 
 SCHEDULER_GONE = RetryPolicy(attempts=8, first_pause_s=0.5, longest_pause_s=8.0)
@@ -35,10 +36,21 @@ class Client:
         is reached or the queue is full. Cancelling the call ends its checks.
         """
         try:
-            result = await self._call("score", request, caller or Caller())
+            return await self.judge(request, caller)
         except KernelUnavailable as error:
-            result = error_result(request.goal, str(error))
+            return ScoredResult.of(error_result(request.goal, str(error)), request.completion)
+
+    async def judge(self, request: ScoreRequest, caller: Caller | None = None) -> ScoredResult:
+        """As `score`, but raises `ClusterLost` when there is no scheduler any more: no matter of one request."""
+        if not isinstance(request, ScoreRequest):
+            raise InputError("request", f"must be a ScoreRequest, got {type(request).__name__}")
+        result = await self._call("score", request, caller or Caller())
         return ScoredResult.of(result, request.completion)
+
+    async def check(self, source: Source, *, timeout_s: float, caller: Caller | None = None) -> CheckResult:
+        """What Lean says of a source. Raises `KernelUnavailable` after its retries, `Refused`, and `ClusterLost`."""
+        result: CheckResult = await self._call("check", source, timeout_s=timeout_s, caller=caller or Caller())
+        return result
 
     async def patient_score(self, request: ScoreRequest, caller: Caller | None = None) -> ScoredResult:
         """As `score`, but when the queue is full it waits as long as it is told to and asks again."""
@@ -96,14 +108,16 @@ class Client:
         """End all checks and workers; for the owner of the scheduler, before it kills it."""
         await self._scheduler.close.remote()
 
-    async def _call(self, method: str, *arguments: Any) -> Any:
+    async def _call(self, method: str, *arguments: Any, **named: Any) -> Any:
         failures = 0
         while True:
-            ref = getattr(self._scheduler, method).remote(*arguments)
+            ref = None
             try:
+                ref = getattr(self._scheduler, method).remote(*arguments, **named)
                 return await ref
             except asyncio.CancelledError:
-                ray.cancel(ref)
+                if ref is not None:
+                    ray.cancel(ref)
                 raise
             except TaskCancelledError as error:
                 raise KernelUnavailable("the request was cancelled at the scheduler") from error
@@ -112,6 +126,8 @@ class Client:
                 if isinstance(cause, RlmathError):
                     raise cause from None
                 failures += 1
-                if is_final(error) or not is_infrastructure(error) or failures >= SCHEDULER_GONE.attempts:
+                if not is_infrastructure(error):
                     raise KernelUnavailable(f"scheduler: {reason_of(error)}") from error
+                if is_final(error) or failures >= SCHEDULER_GONE.attempts:
+                    raise ClusterLost(f"the cluster's scheduler is gone: {reason_of(error)}") from error
             await asyncio.sleep(SCHEDULER_GONE.pause_s(failures))

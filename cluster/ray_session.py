@@ -82,14 +82,15 @@ def open_session(address: str | None, *, log_to_driver: bool) -> RaySession:
                 f"this process is connected to Ray at {here} already; call ray.shutdown() first to join {address}",
             )
         return RaySession(here, started=False, connected=False)
-    address = address or os.environ.get("RAY_ADDRESS") or None
-    if address is not None and address != "local":
+    field = "address" if address else "RAY_ADDRESS"
+    address = address_of(address)
+    if address is not None:
         try:
             _knock(_resolved(address))
             ray.init(address=address, log_to_driver=log_to_driver, logging_level=logging.ERROR)
         except (OSError, OverflowError, RuntimeError, ValueError) as error:
             said = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise InputError("address", f"no Ray could be joined at {address} ({said}); {ADVICE}") from error
+            raise InputError(field, f"no Ray could be joined at {address} ({said}); {ADVICE}") from error
         return RaySession(ray.get_runtime_context().gcs_address, started=False, connected=True)
     wanted = dict(LOCAL_ENVIRONMENT)
     if "RAY_AUTH_MODE" not in os.environ:
@@ -104,6 +105,12 @@ def open_session(address: str | None, *, log_to_driver: bool) -> RaySession:
         raise
     address = ray.get_runtime_context().gcs_address
     return RaySession(address, started=True, connected=True, added=added, guard=guard)
+
+
+def address_of(address: str | None) -> str | None:
+    """The Ray that is to be joined, given this argument; None: one is to be started here."""
+    wanted = address or os.environ.get("RAY_ADDRESS") or None
+    return None if wanted == "local" else wanted
 
 
 def _resolved(address: str) -> str:

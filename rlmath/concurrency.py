@@ -7,10 +7,10 @@ exception comes out as itself, not in an exception group.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rlmath.accounting import Attempt, Instructions, LeafAccount, LeafAccounting
 from rlmath.errors import Unavailable
@@ -50,6 +50,16 @@ async def first_answer(checks: Sequence[Callable[[], Awaitable[Answer | None]]],
                         other.cancel()
                     return answer
     return None
+
+
+async def together(calls: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """The results of all calls, run at the same time; if one fails, or this call is cancelled, none is left running."""
+    if len(calls) == 1:
+        return [await calls[0]]
+    with single_exception():
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call) for call in calls]
+    return [task.result() for task in tasks]
 
 
 async def run_attempts(accounting: LeafAccounting, attempt: Callable[[Attempt], Awaitable[Tried]]) -> LeafAccount:

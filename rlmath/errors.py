@@ -8,6 +8,7 @@
     │   └── CapReached        a run or a client has bought no more (HTTP 402)
     └── Unavailable           infrastructure trouble: never evidence about a policy, never a reward
         ├── KernelUnavailable a kernel died, refused to score or could not be reached
+        │   └── ClusterLost   the whole cluster is gone: asking it for anything else is in vain
         └── LeafUnavailable   a leaf prover's server failed after its retries
 
 What an `Unavailable` interrupts has no verdict: retry it elsewhere or report `Status.ERROR`, whose reward is None.
@@ -74,6 +75,10 @@ class Unavailable(RlmathError):
 
 class KernelUnavailable(Unavailable):
     """The kernel died, failed its self-test, answered out of turn or could not be reached."""
+
+
+class ClusterLost(KernelUnavailable):
+    """The scheduler does not answer any more, whatever it is asked. A batch should end here and go on with another."""
 
 
 class LeafUnavailable(Unavailable):

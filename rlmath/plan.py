@@ -223,4 +223,5 @@ def _code_points(text: str) -> str:
 
 def _show(text: str) -> str:
     """A short, printable quotation."""
-    return ascii(text[:60]) + ("…" if len(text) > 60 else "")
+    # `repr` escapes what is not printable and keeps mathematics readable; lone surrogates are not printable.
+    return repr(text[:60]) + ("…" if len(text) > 60 else "")

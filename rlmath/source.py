@@ -33,6 +33,9 @@ ASSEMBLY = "assembly"
 THEOREM = "theorem"
 """Label of everything that is ours: a message there has no place in the policy's text."""
 
+HEARTBEATS = 200_000
+"""Lean's own `maxHeartbeats` for one declaration."""
+
 ProofForm = Literal["tactics", "term"]
 
 
@@ -91,6 +94,9 @@ def compose(goal: GoalSpec, plan: Plan, proofs: Mapping[str, tuple[str, ProofFor
 
     Its axioms are the audit's business (`Kernel.certify`), and not asked for here. `proofs` has the accepted text and
     its form for each lemma name; with zero lemmas the assembly is the whole proof.
+
+    Lean counts heartbeats for a whole declaration. What was within the limit part by part must not fail for being put
+    together, so a composed theorem may use the limit once for each part. A context that sets a limit keeps it.
     """
     header = ["theorem ", goal.name, " :\n", _indented(goal.prop), "\n  := "]
     if not plan.lemmas:
@@ -100,7 +106,11 @@ def compose(goal: GoalSpec, plan: Plan, proofs: Mapping[str, tuple[str, ProofFor
         text, form = proofs[lemma.name]
         arguments += [" ", *_proof(lemma, text, form)]
     body = ["(", *_function(plan), " : ", *_function_type(goal, plan), ")", *arguments]
-    return _source(goal, goal.name, [*header, *body])
+    composed = _source(goal, goal.name, [*header, *body])
+    if "maxHeartbeats" in goal.context:
+        return composed
+    limit = f"set_option maxHeartbeats {HEARTBEATS * (len(plan.lemmas) + 1)}"
+    return replace(composed, context=f"{goal.context}\n{limit}" if goal.context else limit)
 
 
 def plain(text: str, context: str = "") -> Source:

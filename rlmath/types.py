@@ -86,6 +86,14 @@ class GoalSpec:
     context: str = ""
     """Lean declarations that `prop` speaks of; elaborated before it."""
 
+    def __post_init__(self) -> None:
+        for name in ("id", "prop", "name", "context"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise InputError(f"goal.{name}", f"must be a string, got {type(value).__name__}")
+            if name != "context" and not value.strip():
+                raise InputError(f"goal.{name}", "must not be empty")
+
 
 @dataclass(frozen=True)
 class Lemma:

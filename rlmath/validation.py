@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -20,6 +21,17 @@ def validate(model: type[M], data: Mapping[str, Any], *, where: str = "") -> M:
         return model.model_validate(data)
     except ValidationError as error:
         raise input_error(error, model, where) from None
+
+
+@contextmanager
+def renamed(field: str, name: str) -> Iterator[None]:
+    """What goes wrong with an argument called `field` is told under the name that the user gave it by."""
+    try:
+        yield
+    except InputError as error:
+        if error.field != field:
+            raise
+        raise InputError(name, error.problem) from error
 
 
 def unknown_key(key: str, known: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 from hypothesis import settings
 
@@ -17,6 +18,13 @@ from rlmath.kernel.embedded import EmbeddedKernel
 # Time limits for single examples fail on a machine that is busy with something else.
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Fast ones first, then the slow ones, then those that need Ray: what is wrong in the small shows early."""
+    items.sort(
+        key=lambda item: (item.get_closest_marker("cluster") is not None, item.get_closest_marker("slow") is not None)
+    )
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -91,12 +91,15 @@ def test_help_waits_for_neither_ray_nor_the_other_heavy_libraries() -> None:
         (["score", "-", "--prop", "P", "--goal-id", "x"], "--goal-id: goes with --goal-file"),
         (["score", "-", "--goal-file", "g", "--name", "x"], "--name: goes with --prop"),
         (["score", "no.txt", "--prop", "P"], "PLAN: cannot read no.txt: No such file or directory"),
-        (["score", "-", "--prop", "P", "--leaf-file", "no.json"], "no.json: cannot read it"),
+        (
+            ["score", "-", "--prop", "P", "--leaf-file", "no.json"],
+            "--leaf-file: cannot read no.json",
+        ),
         (["score", "-", "--prop", "P", "--context-file", "no.lean"], "--context-file: cannot read no.lean"),
         (["score", "-", "--prop", "P", "--max-lemmas", "-1"], "budgets.max_lemmas: must be a whole number"),
         (["score", "-", "--prop", "P", "--verify-timeout-s", "0"], "budgets.verify_timeout_s: must be seconds"),
         (["score", "-", "--prop", "P", "--max-lemmas", "x"], "arguments: argument --max-lemmas: invalid int value"),
-        (["check", "no.lean"], "no.lean: cannot read it: No such file or directory"),
+        (["check", "no.lean"], "FILE.lean: cannot read no.lean: No such file or directory"),
         (["check", "no.lean", "--timeout", "0"], "--timeout: must be a number of seconds above 0"),
         (["doctor", "--checks", "0"], "--checks: must be at least 1, got 0"),
     ],
@@ -111,6 +114,10 @@ def test_eval_checks_everything_before_it_starts_or_writes(tmp_path: Path) -> No
     goals, completions = tmp_path / "g.jsonl", tmp_path / "c.jsonl"
     goals.write_text('{"id": "a", "prop": "True"}\n{"id": "b"}\n')
     assert "g.jsonl line 2: prop is missing" in refused("eval", config)
+    goals.write_text('{"id": "a", "prop": "True", "contxt": "def x : Nat := 1"}\n')
+    assert "g.jsonl line 1: unknown key 'contxt'; did you mean 'context'?" in refused("eval", config)
+    goals.unlink()
+    assert f"goals: cannot read {goals}: No such file" in refused("eval", config)
     goals.write_text('{"id": "a", "prop": "True"}\n')
     completions.write_text('{"id": "1", "goal_id": "b", "completion": ""}\n')
     assert "c.jsonl line 1: goal_id 'b' is not the id of any goal" in refused("eval", config)
@@ -192,6 +199,38 @@ def test_check_prints_leans_messages_at_their_places_in_the_file(tmp_path: Path)
     assert any(line.startswith(f"{path}:7:0: warning: ") for line in lines)
     path.write_text("theorem a : 1 + 1 = 2 := rfl\ntheorem b : 2 = 1 + 1 := a.symm\n")
     assert rlmath_command("check", path).returncode == 0
+
+
+def test_check_reads_standard_input_and_files_with_windows_line_ends(tmp_path: Path) -> None:
+    text = "theorem a : 1 + 1 = 2 := by\r\n  rfl\r\n#check nowhere\r\n"
+    path = tmp_path / "file.lean"
+    path.write_bytes(text.encode())
+    for name, done in ((str(path), rlmath_command("check", path)), ("-", rlmath_command("check", "-", stdin=text))):
+        assert done.returncode == 1, done.stderr
+        [line] = done.stdout.splitlines()
+        assert line.startswith(f"{name}:3:7: error: ")
+
+
+def test_a_closed_standard_input_is_bad_input_and_an_ascii_terminal_is_no_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rlmath.cli"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command, "score", "-", "--prop", "True"], capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"rlmath: error: PLAN: standard input is closed: name a file, or pipe something in\n",
+    )
+    done = subprocess.run(
+        [*command, "score", "-", "--prop", "∀ n : Nat, n = 0", "--json"],
+        input=b"#assembly\nintro n\nrfl\n#end\n",
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "plan_invalid"
+    done = rlmath_command("score", "-", "--prop", "∀ n : Nat, n = 0", stdin=PROVES, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_check_says_which_kernel_has_mathlib(tmp_path: Path) -> None:

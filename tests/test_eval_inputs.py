@@ -121,7 +121,7 @@ def test_any_text_that_json_can_carry_comes_back_whole(text: str, tmp_path_facto
 
 @pytest.mark.parametrize("load", [load_goals, lambda path: load_completions(path, GOALS), load_recorded])
 def test_a_file_that_is_not_there(tmp_path: Path, load: Callable[[Path], Any]) -> None:
-    with pytest.raises(InputError, match="cannot read it: No such file or directory"):
+    with pytest.raises(InputError, match=r"cannot read .*: No such file or directory"):
         load(tmp_path / "no.jsonl")
 
 

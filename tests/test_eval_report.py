@@ -21,6 +21,7 @@ def row(status: Status, goal_id: str = "g", attempts: int = 0, environment: str 
     return {
         "id": "x",
         "goal_id": goal_id,
+        "detail": "",
         "status": status.value,
         "reward": status.reward,
         "leaf_attempts_used": attempts,
@@ -58,6 +59,17 @@ def test_all_ten_statuses_have_a_row_whatever_there_is() -> None:
 def test_without_evidence_there_is_no_mean() -> None:
     assert summarise([row(Status.ERROR)]).mean_reward is None
     assert "mean reward    - over 0 results" in printed([row(Status.ERROR)])
+
+
+def test_what_the_errors_say_is_told_with_their_numbers() -> None:
+    rows = [{**row(Status.ERROR), "detail": detail} for detail in ("c", "b", "a", "b", "d", "e")]
+    text = printed([*rows, row(Status.VERIFIED)])
+    assert [line for line in text.splitlines() if line.startswith("errors say")] == [
+        "errors say     2 × b",
+        "errors say     1 × a",
+        "errors say     1 × c",
+        "errors say     and 2 other kinds",
+    ]
 
 
 def test_goals_attempts_and_kernels() -> None:

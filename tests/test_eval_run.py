@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+import socket
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,13 @@ import pytest
 from openai_stub import OpenAIStub, Step
 
 from rlmath.episode import run_episode
-from rlmath.errors import InputError, KernelUnavailable
+from rlmath.errors import ClusterLost, InputError, KernelUnavailable
 from rlmath.evals.config import EvalConfig, load_config
 from rlmath.evals.inputs import Completion, load_completions, load_goals
 from rlmath.evals.progress import LineProgress
 from rlmath.evals.run import EvalPlan, Session, plan_eval, run
 from rlmath.evals.scorers import Score, no_evidence
+from rlmath.evals.servers import check_servers
 from rlmath.evals.store import ResultsStore
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.kernel.protocol import Kernel
@@ -197,6 +199,39 @@ async def test_a_config_that_cannot_work_ends_the_run_and_keeps_what_is_done(
     with pytest.raises(InputError, match=r"leaf\.model: no such model"):
         await judged(plan_eval(config), score)
     assert statuses(config) == {"good": "verified", "lemma": "verified"}
+
+
+async def test_a_cluster_that_is_lost_ends_the_run_and_leaves_the_rest_to_the_next(
+    kernel: EmbeddedKernel, tmp_path: Path
+) -> None:
+    config = configured(tmp_path, f"{RECORDED}[cluster]\nmax_in_flight = 2\n")
+    plan, real, lost = plan_eval(config), local_score(config, kernel), True
+
+    async def score(request_id: str, goal: GoalSpec, completion: Completion) -> EpisodeResult:
+        if lost and completion.id not in ("good", "lemma"):
+            raise ClusterLost("the cluster's scheduler is gone")
+        return await real(request_id, goal, completion)
+
+    session = await judged(plan, score)
+    assert session.lost == "the cluster's scheduler is gone"
+    assert "error" not in statuses(config).values()
+    assert len(statuses(config)) == session.judged < len(EXPECTED)
+    lost = False
+    session = await judged(plan, score)
+    assert session.lost is None
+    assert statuses(config) == EXPECTED
+
+
+def test_a_server_that_nobody_runs_is_told_before_anything_starts(tmp_path: Path) -> None:
+    with socket.socket() as taken:  # bound and not listening: whoever connects is refused
+        taken.bind(("127.0.0.1", 0))
+        server = f'base_url = "http://127.0.0.1:{taken.getsockname()[1]}/v1"\nmodel = "m"\n'
+        with pytest.raises(InputError, match=r"policy\.base_url: http://127.* does not answer"):
+            check_servers(configured(tmp_path, f"[policy]\n{server}"))
+        leaf = f'[leaf]\ntype = "openai"\n{server}'
+        with pytest.raises(InputError, match=r"leaf\.base_url: http://127.* does not answer"):
+            check_servers(configured(tmp_path, leaf))
+        check_servers(configured(tmp_path, f'{leaf}[cluster]\naddress = "auto"\n'))  # its workers call it, not we
 
 
 async def test_a_full_disk_is_told_and_loses_no_row_that_was_written(kernel: EmbeddedKernel, tmp_path: Path) -> None:

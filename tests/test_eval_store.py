@@ -140,7 +140,11 @@ def test_another_run_is_refused_and_fresh_discards_it(tmp_path: Path) -> None:
         samples = SampleStore(neighbour(out, ".completions.jsonl"))
         samples.append([{"id": "a", "goal_id": "g", "completion": "x", "sample": {}}])
         samples.close()
+        with ResultsStore(out, changed, fresh=True):
+            pass  # a run that came to nothing has cost nothing
+        assert on_disk(out) == [row("a")]
         with ResultsStore(out, changed, fresh=True) as store:
+            store.begin()
             assert store.rows == {}
             assert not neighbour(out, ".completions.jsonl").exists()
             store.append([row("b")])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +65,15 @@ def test_the_composed_theorem_to_the_letter() -> None:
         "  ) (_hole_4\n"
         "  )"
     )
-    assert (source.declaration, source.axioms, source.context) == ("add_zero", False, GOAL.context)
+    assert (source.declaration, source.axioms) == ("add_zero", False)
+    assert source.context == f"{GOAL.context}\nset_option maxHeartbeats 600000"
+
+
+def test_a_context_with_a_limit_of_its_own_keeps_it() -> None:
+    proofs: dict[str, tuple[str, ProofForm]] = {"h1": ("rfl", "tactics"), "h2": ("fun k => rfl", "term")}
+    context = "set_option maxHeartbeats 0"
+    assert compose(replace(GOAL, context=context), PLAN, proofs).context == context
+    assert compose(replace(GOAL, context=""), PLAN, proofs).context == "set_option maxHeartbeats 600000"
 
 
 def test_without_lemmas_the_assembly_is_the_whole_proof() -> None:
@@ -109,7 +119,7 @@ def test_the_checks_to_the_letter() -> None:
 def test_what_each_source_declares(source: Source, declaration: str, axioms: bool, labels: list[str]) -> None:
     assert (source.declaration, source.axioms) == (declaration, axioms)
     assert [part.label for part in source.parts] == labels
-    assert source.context == GOAL.context
+    assert source.context.startswith(GOAL.context)
     assert source.reference == (labels == ["goal"])
 
 

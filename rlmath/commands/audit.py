@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.timeout > 0:
         raise InputError("--timeout", f"must be a number of seconds above 0, got {arguments.timeout}")
     text = read_lean(path)
-    context = "" if arguments.context_file is None else read_lean(arguments.context_file)
+    context = "" if arguments.context_file is None else read_lean(arguments.context_file, "--context-file")
     verdict, kernel = asyncio.run(_audit(arguments, text, context))
     if arguments.export is not None and verdict.exported is not None:
         try:

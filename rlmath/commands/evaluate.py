@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import signal
 import sys
 from dataclasses import replace
@@ -81,8 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     with ResultsStore(plan.config.out, plan.identity, fresh=arguments.fresh) as store:
         session, signalled = _run_session(plan, store)
         summary = summarise(store.rows.values())
+    done = f"{summary.total} of {len(plan.sought)} results are in {plan.config.out}"
     if signalled is not None:
-        done = f"{summary.total} of {len(plan.sought)} results are in {plan.config.out}"
         print(f"interrupted: {done}; the same command goes on from there", file=sys.stderr)
         return 128 + signalled
     if arguments.json:
@@ -92,28 +93,38 @@ def run(arguments: argparse.Namespace) -> int:
 
         print_summary(summary, Console())
         print(_told(session))
+        print(f"results        {plan.config.out}")
+    if session.lost is not None:
+        print(f"rlmath: error: {session.lost}; {done}, and the same command goes on from there", file=sys.stderr)
+        return 1
     return 1 if summary.counts[Status.ERROR] else 0
 
 
 def _run_session(plan: EvalPlan, store: ResultsStore) -> tuple[Session, int | None]:
     """Judge what is missing; with the signal that ended it early, if one did."""
     from rlmath.evals.run import Session
+    from rlmath.evals.servers import check_servers
 
     if len(store.rows) == len(plan.sought):
         return Session(judged=0, kept=len(store.rows), wall_s=0.0), None
+    check_servers(plan.config)
     from cluster.api import ClusterSettings
     from cluster.local import LocalCluster
+    from rlmath.validation import renamed
 
     section = plan.config.cluster
     settings = ClusterSettings(require_isolation=section.require_isolation)
-    with LocalCluster(section.address, slots=section.slots, progress=_tell, settings=settings) as cluster:
+    cluster = LocalCluster(section.address, slots=section.slots, progress=_tell, settings=settings)
+    with renamed("address", "cluster.address"), cluster:
         return asyncio.run(_session(plan, store, cluster))
 
 
 async def _session(plan: EvalPlan, store: ResultsStore, cluster: LocalCluster) -> tuple[Session, int | None]:
+    from rlmath.errors import KernelUnavailable
     from rlmath.evals.progress import make_progress
+    from rlmath.evals.run import Session, run_unless
     from rlmath.evals.run import run as run_eval
-    from rlmath.evals.scorers import cluster_score
+    from rlmath.evals.scorers import check_goals, cluster_score
 
     stop, caught = asyncio.Event(), list[int]()
     loop = asyncio.get_running_loop()
@@ -129,10 +140,16 @@ async def _session(plan: EvalPlan, store: ResultsStore, cluster: LocalCluster) -
         loop.add_signal_handler(number, on_signal, number)
     score = cluster_score(cluster.client, plan.config.budgets, plan.config.leaf)
     before = (await cluster.client.status()).checks_done
+    wanted = {item.goal.id: item.goal for item in plan.sought if item.id not in store.rows}
+    await run_unless(stop, check_goals(cluster.client, wanted.values(), in_flight=plan.config.cluster.max_in_flight))
+    if caught:
+        return Session(judged=0, kept=len(store.rows), wall_s=0.0), caught[0]
+    store.begin()
     session = await run_eval(plan, score, store, make_progress(), stop)
-    checks = (await cluster.client.status()).checks_done - before
-    if checks >= 0:  # a scheduler that was started again in between counts from 0
-        session = replace(session, checks=checks)
+    with contextlib.suppress(KernelUnavailable):
+        checks = (await cluster.client.status()).checks_done - before
+        if checks >= 0:  # a scheduler that was started again in between counts from 0
+            session = replace(session, checks=checks)
     finished = len(store.rows) == len(plan.sought)
     return session, None if finished or not caught else caught[0]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlmath.commands.files import read_bytes, read_text
 from rlmath.errors import InputError, Unavailable
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
 
@@ -78,7 +78,7 @@ def add_parser(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge the plan and print the result."""
     goal = _goal(arguments)
-    completion = _completion(arguments.plan)
+    completion = read_bytes(Path(arguments.plan), "PLAN")
     budgets = Budgets(
         max_lemmas=arguments.max_lemmas,
         leaf_attempts_per_lemma=arguments.leaf_attempts_per_lemma,
@@ -115,17 +115,8 @@ def _goal(arguments: argparse.Namespace) -> GoalSpec:
     if not arguments.prop.strip():
         raise InputError("--prop", "is empty: give a Lean proposition")
     name = arguments.name or "goal"
-    context = _read_text(arguments.context_file, "--context-file") if arguments.context_file is not None else ""
+    context = read_text(arguments.context_file, "--context-file") if arguments.context_file is not None else ""
     return GoalSpec(id=name, prop=arguments.prop, name=name, context=context)
-
-
-def _completion(plan: str) -> bytes:
-    if plan == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(plan).read_bytes()
-    except OSError as error:
-        raise InputError("PLAN", f"cannot read {plan}: {error.strerror}") from None
 
 
 def _leaf(path: Path | None) -> tuple[LeafConfig, Recorded | None]:
@@ -147,22 +138,14 @@ async def _score_here(
         return await run_episode(goal, completion, kernel=kernel, leaf=prover, budgets=budgets)
 
 
-def _read_text(path: Path, flag: str) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(flag, f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(flag, f"{path} is not UTF-8 (byte {error.start})") from None
-
-
 def _score_there(
     address: str, goal: GoalSpec, completion: bytes, budgets: Budgets, leaf: LeafConfig, recorded: Recorded | None
 ) -> EpisodeResult:
     from cluster.local import LocalCluster
+    from rlmath.validation import renamed
 
     text = completion.decode(
         "utf-8", "surrogateescape"
     )  # what is not UTF-8 must stay a format error, not become a crash here
-    with LocalCluster(address=address) as cluster:
+    with renamed("address", "--cluster"), LocalCluster(address=address) as cluster:
         return cluster.score(goal, text, budgets=budgets, leaf=leaf, recorded=recorded)

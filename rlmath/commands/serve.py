@@ -75,10 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal says stop."""
     settings = _settings(arguments)
     from cluster.local import LocalCluster
+    from rlmath.validation import renamed
 
     signals: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = LocalCluster(arguments.cluster, slots=arguments.slots, progress=_tell, log_to_driver=True, serve=settings)
-    with cluster:
+    with renamed("address", "--cluster"), cluster:
         # Not before: Ray's start sets a handler of its own.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda got, _: signals.put(got))

@@ -31,7 +31,7 @@ COLUMNS = (
     *report.STATUS_METRICS.values(),
     "leaf_attempts_used",
     "elapsed_s",
-    *plan_stats(Plan((), ""), GoalSpec("", "True")),
+    *plan_stats(Plan((), ""), GoalSpec("any", "True")),
 )
 """The metric columns. v0 wants a number in each for every row, so `plan_*` is 0 where nothing parsed."""
 

@@ -1,10 +1,6 @@
 """The config file of `rlmath eval`: what it may say, and reading it. Every key is in `EvalConfig`; an unknown one is
-an error.
-
-goals = "goals.jsonl"               # paths are relative to this file completions = "completions.jsonl"   # or a
-[policy] section out = "../../runs/demo.jsonl" [budgets]                           # max_lemmas,
-leaf_attempts_per_lemma, max_total_leaf_attempts, verify_timeout_s [leaf] type = "tactics"                    # or
-"openai", "recorded" [cluster] address = "auto"
+an error. `rlmath eval --help` shows
+an example.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from typing import Any
 from rlmath.errors import InputError
 from rlmath.types import GoalSpec
 
+GOAL_KEYS = ("prop", "name", "context")
+COMPLETION_KEYS = ("id", "goal_id", "completion", "leaf")
+"""Keys whose misspelling is looked for."""
 Recorded = Mapping[str, tuple[str, ...]]
 """Proof texts by lemma name, attempt `i` being the i-th; for the recorded leaf."""
 
@@ -28,15 +32,16 @@ class Completion:
     """What the recorded leaf answers. The other leaf provers do not look at it."""
 
 
-def load_goals(path: Path) -> dict[str, GoalSpec]:
-    """Goals by id, in the file's order.
+def load_goals(path: Path, field: str = "goals") -> dict[str, GoalSpec]:
+    """Goals by id, in the file's order. `field`: what named the file, for errors about it.
 
     A row has `prop`, and may have `id` (else `source_id`, else `statement_key`, else the row's 0-based number),
-    `name` (else `goal`) and `context`. Other keys are left alone: banks carry notes of their own.
+    `name` (else `goal`) and `context`. Other keys are left alone, as banks carry notes of their own, unless they look
+    like one of these misspelt.
     """
     goals: dict[str, GoalSpec] = {}
     seen: dict[str, int] = {}
-    for number, (line, row) in enumerate(_rows(path)):
+    for number, (line, row) in enumerate(_rows(path, field)):
         where = f"{path} line {line}"
         goal = goal_from_row(row, where=where, fallback_id=str(number))
         if goal.id in seen:
@@ -44,12 +49,13 @@ def load_goals(path: Path) -> dict[str, GoalSpec]:
         seen[goal.id] = line
         goals[goal.id] = goal
     if not goals:
-        raise InputError(str(path), "has no goals")
+        raise InputError(field, f"{path} has no goals")
     return goals
 
 
 def goal_from_row(row: Mapping[str, Any], *, where: str, fallback_id: str) -> GoalSpec:
     """One goal of a bank. `where` names the row in errors."""
+    _check_spelling(row, GOAL_KEYS, where)
     prop = _text(row, "prop", where)
     if prop is None or not prop.strip():
         raise InputError(where, 'prop is missing: every goal needs {"prop": "<a Lean proposition>"}')
@@ -64,10 +70,10 @@ def goal_from_row(row: Mapping[str, Any], *, where: str, fallback_id: str) -> Go
 
 def load_completions(path: Path, goals: Mapping[str, GoalSpec]) -> list[Completion]:
     """Completions in the file's order. A row has `id`, `goal_id` (of one of `goals`) and `completion`, and may have
-    `leaf`, which gives a proof text or a list of them for lemma names. Other keys are left alone."""
+    `leaf`, which gives a proof text or a list of them for lemma names. Other keys: as in `load_goals`."""
     completions: list[Completion] = []
     seen: dict[str, int] = {}
-    for line, row in _rows(path):
+    for line, row in _rows(path, "completions"):
         where = f"{path} line {line}"
         completion = _completion_from_row(row, where)
         if completion.id in seen:
@@ -79,21 +85,23 @@ def load_completions(path: Path, goals: Mapping[str, GoalSpec]) -> list[Completi
         seen[completion.id] = line
         completions.append(completion)
     if not completions:
-        raise InputError(str(path), "has no completions")
+        raise InputError("completions", f"{path} has no completions")
     return completions
 
 
 def load_recorded(path: Path) -> Recorded:
     """A leaf file: one JSON object that gives a proof text or a list of them for lemma names."""
-    return _recorded(parse_object(_read(path), where=str(path)), str(path))
+    return _recorded(parse_object(_read(path, "--leaf-file"), where=str(path)), str(path))
 
 
 def load_goal_file(path: Path, goal_id: str | None) -> GoalSpec:
     """The one goal of a JSON or JSONL file, or the one with this id."""
     if _is_json_lines(path):
-        goals = load_goals(path)
+        goals = load_goals(path, "--goal-file")
     else:
-        goal = goal_from_row(parse_object(_read(path), where=str(path)), where=str(path), fallback_id="0")
+        goal = goal_from_row(
+            parse_object(_read(path, "--goal-file"), where=str(path)), where=str(path), fallback_id="0"
+        )
         goals = {goal.id: goal}
     if goal_id is not None:
         if goal_id not in goals:
@@ -121,15 +129,15 @@ def parse_object(text: bytes, *, where: str) -> dict[str, Any]:
     return value
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(path: Path, field: str) -> Iterator[tuple[int, dict[str, Any]]]:
     # Split at \n alone: JSON strings may hold U+2028 and its like, which `splitlines` would cut at.
-    for line, text in enumerate(_read(path).split(b"\n"), start=1):
+    for line, text in enumerate(_read(path, field).split(b"\n"), start=1):
         if text.strip():
             yield line, parse_object(text, where=f"{path} line {line}")
 
 
 def _is_json_lines(path: Path) -> bool:
-    first_line = _read(path).lstrip().partition(b"\n")[0]
+    first_line = _read(path, "--goal-file").lstrip().partition(b"\n")[0]
     try:
         parse_object(first_line, where=str(path))
     except InputError:
@@ -137,14 +145,15 @@ def _is_json_lines(path: Path) -> bool:
     return True
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, field: str) -> bytes:
     try:
         return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        raise InputError(str(path), f"cannot read it: {error.strerror}") from None
+        raise InputError(field, f"cannot read {path}: {error.strerror}") from None
 
 
 def _completion_from_row(row: Mapping[str, Any], where: str) -> Completion:
+    _check_spelling(row, COMPLETION_KEYS, where)
     completion_id, goal_id = _identifier(row, "id", where), _identifier(row, "goal_id", where)
     text = _text(row, "completion", where)
     for key, value in (("id", completion_id), ("goal_id", goal_id), ("completion", text)):
@@ -167,6 +176,14 @@ def _recorded(value: object, where: str) -> Recorded:
             raise InputError(where, f"{name!r} must be a proof text or a list of proof texts")
         recorded[name] = tuple(texts)
     return recorded
+
+
+def _check_spelling(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    """A `contxt` that went unnoticed would cost a whole run."""
+    for key in row:
+        missing = [name for name in known if name not in row]
+        if key not in known and (close := difflib.get_close_matches(key, missing, n=1, cutoff=0.8)):
+            raise InputError(where, f"unknown key {key!r}; did you mean {close[0]!r}?")
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str | None:

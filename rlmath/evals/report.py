@@ -13,6 +13,9 @@ from rlmath.types import Status
 if TYPE_CHECKING:
     from rich.console import Console
 
+SHOWN_ERRORS = 3
+"""Kinds of `error` that are told below the table."""
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -28,6 +31,8 @@ class Summary:
     """Charged attempts of all results."""
     kernels: tuple[str, ...]
     """Every kernel that gave a verdict; more than one means that the run was moved."""
+    errors: tuple[tuple[str, int], ...] = ()
+    """What the results of status `error` say, and how many say it; the most frequent first."""
 
     @property
     def total(self) -> int:
@@ -60,6 +65,7 @@ class Summary:
             "goals_solved": self.goals_solved,
             "leaf_attempts": self.leaf_attempts,
             "kernels": list(self.kernels),
+            "errors": [{"detail": detail, "count": count} for detail, count in self.errors],
         }
 
 
@@ -69,6 +75,7 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> Summary:
     tried: set[str] = set()
     solved: set[str] = set()
     kernels: set[str] = set()
+    errors: Counter[str] = Counter()
     attempts = 0
     for row in rows:
         status = Status(row["status"])
@@ -78,10 +85,17 @@ def summarise(rows: Iterable[Mapping[str, Any]]) -> Summary:
             tried.add(row["goal_id"])
         if status is Status.VERIFIED:
             solved.add(row["goal_id"])
+        if status is Status.ERROR:
+            errors[row["detail"]] += 1
         if row["kernel"] is not None:
             kernels.add("{kernel} Lean {lean_version} {environment}".format(**row["kernel"]))
     return Summary(
-        {status: counts[status] for status in Status}, len(tried), len(solved), attempts, tuple(sorted(kernels))
+        counts={status: counts[status] for status in Status},
+        goals=len(tried),
+        goals_solved=len(solved),
+        leaf_attempts=attempts,
+        kernels=tuple(sorted(kernels)),
+        errors=tuple(sorted(errors.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
@@ -112,10 +126,13 @@ def figures(summary: Summary) -> list[str]:
     excluded = summary.total - summary.evidence
     lines = [
         f"mean reward    {mean} over {summary.evidence} results that are evidence ({excluded} of {summary.total} not)",
-        f"goals solved   {summary.goals_solved} of {summary.goals}",
+        f"goals solved   {summary.goals_solved} of the {summary.goals} that have such results",
         f"leaf attempts  {summary.leaf_attempts} charged in {summary.total} results",
     ]
     lines += [f"kernel         {kernel}" for kernel in summary.kernels]
+    lines += [f"errors say     {count} × {detail}" for detail, count in summary.errors[:SHOWN_ERRORS]]
+    if len(summary.errors) > SHOWN_ERRORS:
+        lines.append(f"errors say     and {len(summary.errors) - SHOWN_ERRORS} other kinds")
     if len(summary.kernels) > 1:
         lines.append("warning: the results come from more than one kernel; their rates should not be mixed")
     return lines

@@ -8,13 +8,14 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rlmath import prompt
-from rlmath.errors import InputError
+from rlmath.concurrency import together
+from rlmath.errors import ClusterLost, InputError
 from rlmath.evals.config import EvalConfig, PolicySection
 from rlmath.evals.inputs import Completion, load_completions, load_goals
 from rlmath.evals.progress import Progress
@@ -68,6 +69,8 @@ class Session:
     """Seconds from the first dispatch to the last row on disk."""
     checks: int | None = None
     """Kernel checks that the cluster did for it; None: not known."""
+    lost: str | None = None
+    """How the cluster was lost on the way, which ended the session; None: it was not."""
 
 
 def plan_eval(config: EvalConfig) -> EvalPlan:
@@ -103,9 +106,10 @@ def plan_eval(config: EvalConfig) -> EvalPlan:
 
 async def run(plan: EvalPlan, score: Score, store: ResultsStore, progress: Progress, stop: asyncio.Event) -> Session:
     """Judge what has no result yet, until done or until `stop` is set. What was finished by then is on disk; what was
-    under way is dropped, uncharged, and done again by the next run. Raises `InputError` when the policy's server
-    refuses the run as such."""
-    started, kept = time.monotonic(), len(store.rows)
+    under way is dropped, uncharged, and done again by the next run. A cluster that is lost on the way ends the session
+    (`Session.lost`): what it did not judge has no row. Raises `InputError` when the policy's server refuses the run as
+    such."""
+    started, kept, lost = time.monotonic(), len(store.rows), None
     progress.start(len(plan.sought), Counter(Status(row["status"]) for row in store.rows.values()))
     finished: asyncio.Queue[Row | None] = asyncio.Queue()
     writer = asyncio.create_task(_write(finished, store, progress))
@@ -115,39 +119,28 @@ async def run(plan: EvalPlan, score: Score, store: ResultsStore, progress: Progr
             # One iterator for all workers: each takes the next item when it is free.
             pending = iter([item for item in plan.sought if item.id not in store.rows])
             workers = [_work(pending, judge, finished) for _ in range(plan.config.cluster.max_in_flight)]
-            await _until_stopped(workers, stop, writer)
+            await run_unless(stop, together(workers), writer)  # the writer ends early when the disk fails
+    except ClusterLost as error:
+        lost = str(error)
     finally:
         finished.put_nowait(None)
         await writer
         progress.close()
-    return Session(len(store.rows) - kept, kept, time.monotonic() - started)
+    return Session(len(store.rows) - kept, kept, time.monotonic() - started, lost=lost)
 
 
-async def _until_stopped(
-    workers: Sequence[Coroutine[Any, Any, None]], stop: asyncio.Event, writer: asyncio.Task[None]
-) -> None:
-    """Run the workers until they are done, `stop` is set, or the writer (hence the disk) fails; then none of them is
-    left."""
-    work = asyncio.create_task(_together(workers))
+async def run_unless(stop: asyncio.Event, work: Coroutine[Any, Any, object], *guards: asyncio.Task[None]) -> None:
+    """Run this until it is done, `stop` is set, or one of the guards ends; then nothing of it is left running."""
+    working = asyncio.create_task(work)
     stopped = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait((work, stopped, writer), return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            work.result()
+        await asyncio.wait((working, stopped, *guards), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
     finally:
         stopped.cancel()
-        work.cancel()
-        await asyncio.wait((work,))
-
-
-async def _together(workers: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Run coroutines to their ends; if one fails, or this call is cancelled, none is left running."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for worker in workers:
-                group.create_task(worker)
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
+        working.cancel()
+        await asyncio.wait((working,))
 
 
 async def _work(pending: Iterator[Sought], judge: _Judge, finished: asyncio.Queue[Row | None]) -> None:
@@ -231,7 +224,7 @@ def _row(row_id: str, result: EpisodeResult) -> Row:
 
 def _policy_identity(section: PolicySection) -> dict[str, Any]:
     settings = section.model_dump(mode="json", exclude=NO_PART_OF_THE_RUN | {"system_prompt"})
-    told = [system_prompt(section), prompt.user_message(GoalSpec("", "p", context="c"))]
+    told = [system_prompt(section), prompt.user_message(GoalSpec("id", "p", context="c"))]
     return {**settings, "prompt": _digest(told)}
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
+from rlmath.concurrency import together
+from rlmath.errors import ClusterLost, InputError, KernelUnavailable
 from rlmath.evals.inputs import Completion
 from rlmath.leaf.config import LeafConfig
+from rlmath.source import goal_check
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
+from rlmath.verdicts import goal_problem
 
 if TYPE_CHECKING:
     from cluster.ray_client import Client
 
 Score = Callable[[str, GoalSpec, Completion], Awaitable[EpisodeResult]]
 """Request id, goal and completion to a verdict, or to a result of status `error`. Raises `InputError` when the run as
-such cannot work (the leaf prover's config). Cancelling the call ends the work."""
+such cannot work (the leaf prover's config), and `ClusterLost` when nothing further can be judged. Cancelling the call
+ends the work."""
+
+GOAL_TIMEOUT_S = 300.0
+"""For a goal to elaborate on its own: far beyond what a statement needs, since its author is trusted."""
 
 
 def cluster_score(client: Client, budgets: Budgets, leaf: LeafConfig) -> Score:
@@ -22,9 +30,39 @@ def cluster_score(client: Client, budgets: Budgets, leaf: LeafConfig) -> Score:
     from cluster.api import ScoreRequest
 
     async def score(request_id: str, goal: GoalSpec, completion: Completion) -> EpisodeResult:
-        return await client.score(ScoreRequest(request_id, goal, completion.text, budgets, leaf, completion.leaf))
+        request = ScoreRequest(request_id, goal, completion.text, budgets, leaf, completion.leaf)
+        try:
+            return await client.judge(request)
+        except ClusterLost:
+            raise
+        except KernelUnavailable as error:
+            return no_evidence(goal.id, Status.ERROR, str(error))
 
     return score
+
+
+async def check_goals(client: Client, goals: Iterable[GoalSpec], *, in_flight: int) -> None:
+    """Have every goal elaborated on its own, before anything is scored or sampled for it. The episodes ask for the same
+    checks again, and find them done.
+
+    Raises `InputError` about the first goal that does not stand, with the number of the others, and
+    `KernelUnavailable`.
+    """
+    broken: list[InputError] = []
+    waiting = iter(goals)
+
+    async def work() -> None:
+        for goal in waiting:
+            source = goal_check(goal)
+            result = await client.check(source, timeout_s=GOAL_TIMEOUT_S)
+            if (problem := goal_problem(goal, source, result)) is not None:
+                broken.append(problem)
+
+    await together([work() for _ in range(in_flight)])
+    if broken:
+        first, others = broken[0], len(broken) - 1
+        more = f" ({others} more of the goals do not elaborate either)" if others else ""
+        raise InputError(f"goals: {first.field}", f"{first.problem}{more}")
 
 
 def no_evidence(goal_id: str, status: Status, detail: str) -> EpisodeResult:

@@ -22,8 +22,9 @@ from rlmath.types import Status
 
 Row = dict[str, Any]
 
-KEPT = ("id", "goal_id", "status", "reward", "leaf_attempts_used", "kernel")
-"""What of a row stays in memory, for the report; the rest (artifacts, stages) is on disk alone."""
+KEPT = ("id", "goal_id", "status", "reward", "detail", "leaf_attempts_used", "kernel")
+"""What a row has. All but the `detail` of a verdict stays in memory, for the report; the rest (artifacts, stages) is on
+disk alone."""
 SAMPLE = ("id", "goal_id", "completion", "sample")
 """What a row of the policy's samples has."""
 
@@ -36,14 +37,16 @@ def neighbour(out: Path, suffix: str) -> Path:
 class ResultsStore:
     """Rows by id, on disk. A context manager: it holds the file's lock from entry to exit.
 
-    `identity` is what the rows depend on, as plain JSON, by section (`goals`, `budgets`, …). Raises `InputError` on
-    entry when the file is another run's, is being written by someone else, or is no results file.
+    `identity` is what the rows depend on, as plain JSON, by section (`goals`, `budgets`, …). With `fresh`, what an
+    earlier run left is discarded by `begin`, and not before: until then a run that cannot start has cost nothing.
+    Raises `InputError` on entry when the file is another run's (and not `fresh`), is being written by someone else, or
+    is no results file.
     """
 
     def __init__(self, out: Path, identity: Mapping[str, Any], *, fresh: bool = False) -> None:
         self.out = out
         self.rows: dict[str, Row] = {}
-        """Every row the file has, in its order, cut down to `KEPT`."""
+        """Every row the file has, in its order, cut down to what the report needs (`KEPT`)."""
         self._identity = dict(identity)
         self._fresh = fresh
         self._file: IO[bytes] | None = None
@@ -57,26 +60,32 @@ class ResultsStore:
             raise InputError("out", f"cannot make the directory {self.out.parent}: {error.strerror}") from None
         self._lock = _locked(self.out)
         try:
-            self._claim()
-            self.rows = _reopened_rows(self.out)
-            self._file = _append_handle(self.out)
+            if not self._fresh:
+                self.begin()
         except BaseException:
             self._lock.close()
             raise
         return self
 
+    def begin(self) -> None:
+        """Make the file this run's and open it for rows; idempotent. Raises `InputError`."""
+        if self._file is None:
+            self._claim()
+            self.rows = _reopened_rows(self.out)
+            self._file = _append_handle(self.out)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._file is not None
         assert self._lock is not None
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
         self._lock.close()
 
     def append(self, rows: Iterable[Row]) -> None:
         """Write rows at the end and sync them: once this returns, they survive a power cut. An id that has a row is a
         bug of the caller."""
-        assert self._file is not None, "the store is not open"
+        assert self._file is not None, "the store has not begun"
         added = list(rows)
         for row in added:
             if row["id"] in self.rows:
@@ -191,7 +200,7 @@ def _rows(path: Path, keys: tuple[str, ...]) -> Iterator[Row]:
 
 
 def _slim(row: Row) -> Row:
-    return {key: row[key] for key in KEPT}
+    return {key: row[key] for key in KEPT if key != "detail" or not Status(row["status"]).is_evidence}
 
 
 def _parse_line(line: bytes) -> Row | None:

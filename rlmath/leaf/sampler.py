@@ -2,12 +2,11 @@
 
 How a failure is told:
 
-    after the SDK's retries: 408, 409, 429, 5xx, timeout, lost connection   LeafUnavailable
-    an answer that is no completion (an HTML page, JSON of another shape)     LeafUnavailable
-    401, 403, 404, other 4xx, before the server has ever answered             InputError: the config names the wrong
-    thing the same, later                                                           LeafUnavailable: the server has
-    changed, not the config 400/413/422 because of the context window, or a content filter            PromptRefused:
-    about this prompt, not about the server
+- after the SDK's retries, 408, 409, 429, 5xx, a timeout or a lost connection: LeafUnavailable;
+- an answer that is no completion (an HTML page, JSON of another shape): LeafUnavailable;
+- 401, 403, 404 and other 4xx, before the server has ever answered: InputError, the config names the wrong thing; the
+  same later: LeafUnavailable, the server has changed, not the config;
+- 400, 413, 422 because of the context window, or a content filter: PromptRefused, about this prompt, not the server.
 """
 
 from __future__ import annotations
@@ -15,18 +14,17 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from rlmath.concurrency import together
 from rlmath.errors import InputError, LeafUnavailable
 from rlmath.leaf.config import ModelServer
 from rlmath.leaf.prompts import Prompt
 
 if TYPE_CHECKING:
     import openai
-
-T = TypeVar("T")
 
 RETRY_AFTER_CAP_S = 120.0
 """The longest `Retry-After` that the openai SDK waits for; a server that asks for more is not retried."""
@@ -107,7 +105,7 @@ class Sampler:
                 batches[-1].append(index)
             else:
                 batches.append([index])
-        sampled = await _all([self._batch(prompt, batch) for batch in batches])
+        sampled = await together([self._batch(prompt, batch) for batch in batches])
         return [sample for batch in sampled for sample in batch]
 
     async def accepts(self, prompt: Prompt) -> bool:
@@ -146,7 +144,7 @@ class Sampler:
             samples = await self._complete(prompt, 1, indices[0])
         if len(samples) < len(indices):
             self._one_by_one = self._one_by_one or len(samples) == 1
-            more = await _all([self._complete(prompt, 1, index) for index in indices[len(samples) :]])
+            more = await together([self._complete(prompt, 1, index) for index in indices[len(samples) :]])
             samples += [sample for batch in more for sample in batch]
         return samples
 
@@ -307,15 +305,3 @@ def _samples(response: Any) -> list[Sample]:
 def _count(usage: object, name: str) -> int:
     value = getattr(usage, name, None)
     return value if isinstance(value, int) else 0
-
-
-async def _all(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all calls, run at the same time; the first failure cancels the others and is raised as itself."""
-    if len(calls) == 1:
-        return [await calls[0]]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(call) for call in calls]
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import ray
 from cluster_helpers import FALSE, GOAL, ILL_FORMED, TRUE, UNPROVABLE, descendants, gone, until
+from ray.util import list_named_actors
 
 from cluster.local import LocalCluster
 from rlmath.types import Status
@@ -157,6 +159,48 @@ def test_nothing_left_to_do_needs_no_cluster_and_other_inputs_need_fresh(cluster
         "plan_invalid",
         "format_error",
     }
+
+
+def test_broken_goals_are_told_before_anything_is_scored_or_discarded(cluster: LocalCluster, tmp_path: Path) -> None:
+    config = written(tmp_path, cluster.status()["address"], count=10)
+    assert begin(config).wait(120) == 0
+    before = verdicts(tmp_path)
+    rows = [
+        {"id": GOAL.id, "prop": GOAL.prop},
+        {"id": "bad", "prop": "∀ n : Foo, n = n"},
+        {"id": "worse", "prop": "P", "context": "def one : Nat := true"},
+    ]
+    (tmp_path / "goals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with (tmp_path / "completions.jsonl").open("a") as file:
+        for goal in ("bad", "worse"):
+            file.write(json.dumps({"id": goal, "goal_id": goal, "completion": FALSE}) + "\n")
+    code, stdout, stderr = ended(begin(config, "--fresh"))
+    assert (code, stdout) == (2, ""), stderr
+    [line] = [line for line in stderr.splitlines() if "error" in line]
+    assert line.startswith("rlmath: error: goals: goal "), stderr
+    assert "(1 more of the goals do not elaborate either)" in line
+    assert verdicts(tmp_path) == before
+
+
+def test_a_cluster_that_is_lost_half_way_leaves_the_rest_unscored(cluster: LocalCluster, tmp_path: Path) -> None:
+    def schedulers() -> set[str]:
+        return {actor["namespace"] for actor in list_named_actors(all_namespaces=True)}
+
+    known = schedulers()
+    config, out = written(tmp_path, cluster.status()["address"]), tmp_path / "r.jsonl"
+    process = begin(config)
+    assert until(partial(has_rows, out, COUNT // 8), 120)
+    [namespace] = schedulers() - known
+    ray.kill(ray.get_actor("scheduler", namespace=namespace), no_restart=True)
+    code, stdout, stderr = ended(process)
+    assert code == 1, stderr
+    found = verdicts(tmp_path)
+    assert COUNT // 8 < len(found) < COUNT
+    assert "error" not in {status for status, *_ in found.values()}
+    assert f"results        {out}" in stdout
+    assert "scheduler is gone" in stderr
+    assert f"{len(found)} of {COUNT} results are in {out}, and the same command goes on from there" in stderr
+    assert "Traceback" not in stderr
 
 
 @pytest.mark.slow

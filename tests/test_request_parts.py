@@ -1,0 +1,51 @@
+"""What a request is made of: a wrong type is one clear error, and nothing is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cluster.api import ScoreRequest
+from cluster.client import ClusterClient
+from rlmath.errors import InputError
+from rlmath.types import Budgets, GoalSpec
+
+GOAL = GoalSpec("g", "True")
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"goal": "True"}, "goal: must be a GoalSpec, as GoalSpec"),
+    ({"completion": None}, "completion: must be the policy's text, got NoneType"),
+    ({"budgets": {"max_lemmas": 2}}, "budgets: must be a Budgets, as Budgets"),
+    ({"leaf": "tactics"}, "leaf: must be a TacticsLeaf, OpenAILeaf or RecordedLeaf, got str"),
+    ({"recorded": ["rfl"]}, "recorded: must be a mapping of lemma names to proof texts, got list"),
+    ({"recorded": {"h1": 3}}, "recorded: 'h1' must be a lemma's name with a proof text"),
+    ({"recorded": {"h1": ["rfl", None]}}, "recorded: 'h1' must be a lemma's name with a proof text"),
+    ({"request_id": 3}, "request_id: must be a string, got int"),
+]
+
+
+@pytest.mark.parametrize(("parts", "said"), WRONG)
+def test_a_wrong_type_is_told_by_the_name_of_its_field(parts: dict[str, Any], said: str) -> None:
+    whole = {"request_id": "r", "goal": GOAL, "completion": "x", "budgets": Budgets(), **parts}
+    with pytest.raises(InputError) as caught:
+        ScoreRequest(**whole)
+    assert str(caught.value).startswith(said)
+    with ClusterClient("http://127.0.0.1:9") as client, pytest.raises(InputError) as caught:  # nobody is asked
+        client.score(whole.pop("goal"), whole.pop("completion"), **whole)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"prop": " "}, "goal.prop: must not be empty"),
+        ({"prop": 3}, "goal.prop: must be a string, got int"),
+        ({"id": ""}, "goal.id: must not be empty"),
+        ({"name": None}, "goal.name: must be a string, got NoneType"),
+        ({"context": ["x"]}, "goal.context: must be a string, got list"),
+    ],
+)
+def test_a_goal_is_four_texts(parts: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        GoalSpec(**{"id": "g", "prop": "True", **parts})
+    assert str(caught.value) == said

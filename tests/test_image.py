@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.embedded import EmbeddedKernel, Limits
 from rlmath.kernel.embedded.selftest import theorem
 from rlmath.kernel.protocol import Part, Source
+from rlmath.source import plain
 
 ENDLESS = theorem("1 = 2", "repeat (have h : True := trivial)")
 EASY = theorem("∀ n : Nat, 0 + n = n", "intro n\nsimp")
@@ -444,3 +446,38 @@ async def test_an_image_that_dies_at_once_is_unavailable_and_not_waited_for() ->
     with pytest.raises(KernelUnavailable, match="died"):
         await asyncio.wait_for(kernel.start(), 30)
     await kernel.aclose()
+
+
+async def test_a_pipe_that_was_closed_wakes_nobody(kernel: EmbeddedKernel) -> None:
+    """A child that was just forked has copies of the image's pipes. One that the image has closed, but not taken out of
+    its epoll, reports through such a copy again and again."""
+    await kernel.check(plain("example : True := trivial"), timeout_s=20)
+    pid = kernel.stats().image_pid
+    assert pid is not None
+    descriptors = Path(f"/proc/{pid}/fd")
+    polls = [entry.name for entry in descriptors.iterdir() if "eventpoll" in os.readlink(entry)]
+    looks = stale = 0
+
+    async def look() -> None:
+        nonlocal looks, stale
+        while True:
+            os.kill(pid, signal.SIGSTOP)  # what is read next belongs to one moment
+            try:
+                listed = "".join(Path(f"/proc/{pid}/fdinfo/{poll}").read_text() for poll in polls)
+                held = {entry.name for entry in descriptors.iterdir()}
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            looks += 1
+            watched = re.findall(r"^tfd:\s*(\d+)", listed, re.MULTILINE)
+            assert watched
+            stale += not held.issuperset(watched)
+            await asyncio.sleep(0.001)
+
+    watching = asyncio.create_task(look())
+    for number in range(60):
+        pair = (plain(f"example : {number} = {number + part} - {part} := rfl") for part in (1, 2))
+        await asyncio.gather(*(kernel.check(source, timeout_s=20) for source in pair))
+    assert not watching.done(), watching
+    watching.cancel()
+    assert looks > 50
+    assert stale == 0

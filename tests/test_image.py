@@ -448,29 +448,29 @@ async def test_an_image_that_dies_at_once_is_unavailable_and_not_waited_for() ->
     await kernel.aclose()
 
 
+def epolled_and_open(pid: int) -> tuple[set[str], set[str]]:
+    """Descriptors that a process's epolls watch, and those that it has open, at one moment."""
+    descriptors = Path(f"/proc/{pid}/fd")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        held = {entry.name: os.readlink(entry) for entry in descriptors.iterdir()}
+        polls = [Path(f"/proc/{pid}/fdinfo/{name}").read_text() for name, kind in held.items() if "eventpoll" in kind]
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    return set(re.findall(r"^tfd:\s*(\d+)", "".join(polls), re.MULTILINE)), set(held)
+
+
 async def test_a_pipe_that_was_closed_wakes_nobody(kernel: EmbeddedKernel) -> None:
     """A child that was just forked has copies of the image's pipes. One that the image has closed, but not taken out of
     its epoll, reports through such a copy again and again."""
     await kernel.check(plain("example : True := trivial"), timeout_s=20)
     pid = kernel.stats().image_pid
     assert pid is not None
-    descriptors = Path(f"/proc/{pid}/fd")
-    polls = [entry.name for entry in descriptors.iterdir() if "eventpoll" in os.readlink(entry)]
-    looks = stale = 0
+    looks: list[tuple[set[str], set[str]]] = []
 
     async def look() -> None:
-        nonlocal looks, stale
         while True:
-            os.kill(pid, signal.SIGSTOP)  # what is read next belongs to one moment
-            try:
-                listed = "".join(Path(f"/proc/{pid}/fdinfo/{poll}").read_text() for poll in polls)
-                held = {entry.name for entry in descriptors.iterdir()}
-            finally:
-                os.kill(pid, signal.SIGCONT)
-            looks += 1
-            watched = re.findall(r"^tfd:\s*(\d+)", listed, re.MULTILINE)
-            assert watched
-            stale += not held.issuperset(watched)
+            looks.append(epolled_and_open(pid))
             await asyncio.sleep(0.001)
 
     watching = asyncio.create_task(look())
@@ -479,5 +479,6 @@ async def test_a_pipe_that_was_closed_wakes_nobody(kernel: EmbeddedKernel) -> No
         await asyncio.gather(*(kernel.check(source, timeout_s=20) for source in pair))
     assert not watching.done(), watching
     watching.cancel()
-    assert looks > 50
-    assert stale == 0
+    assert len(looks) > 50
+    assert all(watched for watched, _ in looks)
+    assert [watched - held for watched, held in looks if not watched <= held] == []

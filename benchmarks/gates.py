@@ -10,6 +10,7 @@
 
 A case whose completion is no plan has no text for the later gates to look at: `-`. Honest cases must pass all gates.
 The cost of a gate is the median over the cases that it looked at; `kernel` and `audit` are whole checks.
+A plan that no gate catches (its theorem is right, and a lemma of it is none) goes through the whole pipeline.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from rlmath.episode import run_episode
 from rlmath.kernel.embedded import EmbeddedKernel
+from rlmath.leaf.recorded import RecordedProver
+from rlmath.types import Status
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from gates import GATES, Case, attacks, caught_by, corpus, plan_of, with_forms
@@ -48,12 +52,16 @@ async def row(kernel: EmbeddedKernel, case: Case, costs: dict[str, list[float]])
 
 
 async def main(show_all: bool) -> int:
-    """Print the table; 0 when every attack is caught by the gate that must, and no honest case by any."""
+    """Print the table; 0 when each attack is caught by the gate that must, none is verified, and no honest case is
+    caught.
+    """
     cases = [*corpus().values(), *attacks().values()]
     costs: dict[str, list[float]] = defaultdict(list)
     async with EmbeddedKernel(slots=1) as kernel:
         print(f"{kernel.identity}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
         rows = {case.id: await row(kernel, case, costs) for case in cases}
+        free = [case for case in cases if not case.honest and not any(rows[case.id].values())]
+        verdicts = {case.id: await verdict(kernel, case) for case in free}
     hostile = [case for case in cases if not case.honest]
     honest = [case for case in cases if case.honest]
     print(f"{len(hostile)} attacks, {len(honest)} honest cases\n")
@@ -65,10 +73,10 @@ async def main(show_all: bool) -> int:
         hit = [case for case in honest if rows[case.id][gate]]
         cost = statistics.median(costs[gate])
         print(f"{gate:<10}{len(looked):>10}{len(caught):>8}{len(alone):>7}{len(hit):>12}{cost:>11.2f}")
-    uncaught = [case.id for case in hostile if not any(rows[case.id].values())]
+    through = [f"{case} (the pipeline says {status})" for case, status in verdicts.items()]
     missed = [case.id for case in hostile if case.gate is not None and not rows[case.id][case.gate]]
     refused = [f"{case.id} ({gate})" for case in honest for gate in GATES if rows[case.id][gate]]
-    print(f"\ncaught by no gate: {', '.join(uncaught) or 'none'}")
+    print(f"\ncaught by no gate: {', '.join(through) or 'none'}")
     print(f"not caught by the gate that must: {', '.join(missed) or 'none'}")
     print(f"honest cases that a gate refuses: {', '.join(refused) or 'none'}")
     if show_all:
@@ -76,7 +84,15 @@ async def main(show_all: bool) -> int:
         for case in cases:
             marks = "".join(f"{mark(rows[case.id][gate]):>9}" for gate in GATES)
             print(f"{case.id:<30}{marks}{'   honest' if case.honest else ''}")
-    return 1 if uncaught or missed else 0
+    return 1 if missed or refused or Status.VERIFIED in verdicts.values() else 0
+
+
+async def verdict(kernel: EmbeddedKernel, case: Case) -> Status:
+    """What the whole pipeline makes of a case. A plan can be ill formed and its composed theorem right all the same."""
+    if case.completion is None:
+        return Status.VERIFIED  # a command that nothing stops, and no stage comes after the gates
+    leaf = RecordedProver(case.leaf)
+    return (await run_episode(case.goal, case.completion, kernel=kernel, leaf=leaf)).status
 
 
 def mark(caught: bool | None) -> str:

@@ -13,10 +13,14 @@ from rlmath.errors import LeafUnavailable
 from rlmath.explain import explain_banned, one_line
 from rlmath.kernel.protocol import CheckResult, Source
 from rlmath.leaf.protocol import LeafAttempt, LeafProver, LeafTask
+from rlmath.plan import PlanLimits
 from rlmath.sanitize import scan
 from rlmath.source import ProofForm, proof_label
 from rlmath.types import Budgets, GoalSpec, Lemma
 from rlmath.verdicts import leaf_problem, unparsed
+
+MAX_PROOF_CHARS = PlanLimits().max_assembly_chars
+"""A leaf proof may be as long as an assembly. Longer ones are not even scanned."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class LeafRun:
         attempt = await self._ask_prover(lemma, number.index)
         if attempt.proof is None:
             return Tried(False, one_line(f"{label}: none came: {attempt.detail}"))
+        if len(attempt.proof) > MAX_PROOF_CHARS:
+            return Tried(False, f"{label}: has more than {MAX_PROOF_CHARS} characters")
         # A proof is as untrusted as a plan.
         if (banned := scan(attempt.proof)) is not None:
             return Tried(False, explain_banned(label, banned))

@@ -18,6 +18,7 @@ How untrusted text is placed, in every source alike:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -35,6 +36,11 @@ THEOREM = "theorem"
 
 HEARTBEATS = 200_000
 """Lean's own `maxHeartbeats` for one declaration."""
+
+_HEARTBEAT_LIMIT = re.compile(r"^set_option maxHeartbeats (\d+)[ \t]*(?:--.*)?$", re.MULTILINE)
+"""A limit for all that follows: one with `in` is for a single declaration."""
+RECURSION = 1_024
+"""Twice Lean's own `maxRecDepth`."""
 
 ProofForm = Literal["tactics", "term"]
 
@@ -78,7 +84,8 @@ def plan_check(goal: GoalSpec, plan: Plan, tag: str) -> Source:
     target = ["False → (\n", _indented(goal.prop), "\n  )"]
     grant = ["fun use granted => use", *(" granted.elim" for _ in plan.lemmas)]
     body = ["(", *grant, " : (", *_function_type(goal, plan), ") → ", *target, ") (", *_function(plan), ")"]
-    return _source(goal, name, ["theorem ", name, " : ", *target, " :=\n  ", *body], axioms=True)
+    source = _source(goal, name, ["theorem ", name, " : ", *target, " :=\n  ", *body], axioms=True)
+    return _for_many_parts(source, plan)
 
 
 def leaf_check(goal: GoalSpec, lemma: Lemma, proof: str, tag: str, form: ProofForm = "tactics") -> Source:
@@ -94,9 +101,6 @@ def compose(goal: GoalSpec, plan: Plan, proofs: Mapping[str, tuple[str, ProofFor
 
     Its axioms are the audit's business (`Kernel.certify`), and not asked for here. `proofs` has the accepted text and
     its form for each lemma name; with zero lemmas the assembly is the whole proof.
-
-    Lean counts heartbeats for a whole declaration. What was within the limit part by part must not fail for being put
-    together, so a composed theorem may use the limit once for each part. A context that sets a limit keeps it.
     """
     header = ["theorem ", goal.name, " :\n", _indented(goal.prop), "\n  := "]
     if not plan.lemmas:
@@ -106,11 +110,7 @@ def compose(goal: GoalSpec, plan: Plan, proofs: Mapping[str, tuple[str, ProofFor
         text, form = proofs[lemma.name]
         arguments += [" ", *_proof(lemma, text, form)]
     body = ["(", *_function(plan), " : ", *_function_type(goal, plan), ")", *arguments]
-    composed = _source(goal, goal.name, [*header, *body])
-    if "maxHeartbeats" in goal.context:
-        return composed
-    limit = f"set_option maxHeartbeats {HEARTBEATS * (len(plan.lemmas) + 1)}"
-    return replace(composed, context=f"{goal.context}\n{limit}" if goal.context else limit)
+    return _for_many_parts(_source(goal, goal.name, [*header, *body]), plan)
 
 
 def plain(text: str, context: str = "") -> Source:
@@ -215,6 +215,19 @@ def _function(plan: Plan) -> Sequence[str | _Untrusted]:
     return "fun", *(f" {lemma.name}" for lemma in plan.lemmas), " => ", *_assembly(plan)
 
 
+def _for_many_parts(source: Source, plan: Plan) -> Source:
+    """What was within Lean's limits part by part must not fail for being put together. Lean counts heartbeats for a
+    whole declaration, so one with these parts may use the limit once for each (Lean's own, or the one that the context
+    sets), and it may go deeper by what stands around a part.
+    """
+    own = _HEARTBEAT_LIMIT.findall(source.context)
+    limits = [
+        f"set_option maxHeartbeats {(int(own[-1]) if own else HEARTBEATS) * (len(plan.lemmas) + 1)}",
+        *([] if "maxRecDepth" in source.context else [f"set_option maxRecDepth {RECURSION}"]),
+    ]
+    return replace(source, context="\n".join([source.context, *limits] if source.context else limits))
+
+
 def _source(goal: GoalSpec, declaration: str, pieces: Iterable[str | _Untrusted], *, axioms: bool = False) -> Source:
     """Join the pieces into command and template, noting where each part came to stand."""
     command = ""
@@ -238,6 +251,7 @@ def _source(goal: GoalSpec, declaration: str, pieces: Iterable[str | _Untrusted]
                 line=command.count("\n") + 2,
                 column=len(INDENT),
                 lines=body.count("\n") + 1,
+                declares=piece.label == ASSEMBLY,
             )
         )
         command += text

@@ -508,16 +508,3 @@ async def test_the_last_word_is_the_audits(kernel: EmbeddedKernel) -> None:
     assert result.timings["audit_a_s"] > 0
     assert result.timings["audit_b_s"] > 0
     assert "audit_c_s" in result.timings
-
-
-async def test_a_composed_theorem_may_use_leans_limit_once_for_each_part(
-    kernel: EmbeddedKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    leaf = RecordedProver(LEAVES)
-    assert (await run_episode(BOTH, PLAN, kernel=kernel, leaf=leaf)).status is Status.VERIFIED
-    monkeypatch.setattr("rlmath.source.HEARTBEATS", 1)  # Lean's own limit holds for the parts, ours for their sum
-    result = await run_episode(BOTH, PLAN, kernel=kernel, leaf=leaf)
-    assert result.status is Status.COMPOSE_FAILED
-    assert "heartbeats" in result.detail
-    free = replace(BOTH, context="set_option maxHeartbeats 0")
-    assert (await run_episode(free, PLAN, kernel=kernel, leaf=leaf)).status is Status.VERIFIED

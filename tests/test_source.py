@@ -66,14 +66,32 @@ def test_the_composed_theorem_to_the_letter() -> None:
         "  )"
     )
     assert (source.declaration, source.axioms) == ("add_zero", False)
-    assert source.context == f"{GOAL.context}\nset_option maxHeartbeats 600000"
 
 
-def test_a_context_with_a_limit_of_its_own_keeps_it() -> None:
+@pytest.mark.parametrize(
+    ("context", "limits"),
+    [
+        ("", ["set_option maxHeartbeats 600000", "set_option maxRecDepth 1024"]),
+        ("set_option maxHeartbeats 500", ["set_option maxHeartbeats 1500", "set_option maxRecDepth 1024"]),
+        ("set_option maxHeartbeats 0 -- none", ["set_option maxHeartbeats 0", "set_option maxRecDepth 1024"]),
+        (
+            "set_option maxHeartbeats 9 in def x:=1",
+            ["set_option maxHeartbeats 600000", "set_option maxRecDepth 1024"],
+        ),
+        (
+            "set_option synthInstance.maxHeartbeats 9",
+            ["set_option maxHeartbeats 600000", "set_option maxRecDepth 1024"],
+        ),
+        ("set_option maxRecDepth 9999", ["set_option maxHeartbeats 600000"]),
+    ],
+)
+def test_what_is_put_together_may_use_the_limits_once_for_each_part(context: str, limits: list[str]) -> None:
+    goal = replace(GOAL, context=context)
     proofs: dict[str, tuple[str, ProofForm]] = {"h1": ("rfl", "tactics"), "h2": ("fun k => rfl", "term")}
-    context = "set_option maxHeartbeats 0"
-    assert compose(replace(GOAL, context=context), PLAN, proofs).context == context
-    assert compose(replace(GOAL, context=""), PLAN, proofs).context == "set_option maxHeartbeats 600000"
+    expected = "\n".join([context, *limits] if context else limits)
+    assert compose(goal, PLAN, proofs).context == expected
+    assert plan_check(goal, PLAN, "x").context == expected
+    assert compose(goal, Plan((), "rfl"), {}).context == context
 
 
 def test_without_lemmas_the_assembly_is_the_whole_proof() -> None:

@@ -28,6 +28,9 @@ class Part:
     """Column (0-based, in code points) that the policy's column 0 has in the command, on every line of the part."""
     lines: int = 1
     """How many lines the policy's text has."""
+    declares: bool = False
+    """Whether it may declare auxiliary functions (`let rec`). They get the theorem's name in front, so two parts that
+    declare one would get in each other's way only when they are put together."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,9 @@ class Certificate:
     check: CheckResult
     audit: AuditVerdict | None
     """None when the check was not clean: nothing to audit. Only `audit.accepted` means that the theorem is proved."""
+    unaudited: tuple[str, ...] | None = None
+    """Instead of an audit, from a kernel that has none and is configured to score all the same: the axioms that the
+    theorem rests on, on the word of the process that ran the submission."""
 
 
 class Kernel(Protocol):

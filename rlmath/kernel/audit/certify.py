@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from rlmath.errors import InputError
 from rlmath.kernel.audit.blob import decode
-from rlmath.kernel.audit.judge import new_axiom
+from rlmath.kernel.audit.judge import new_axiom, taken_name
 from rlmath.kernel.audit.tables import Refused, Tables
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.outcome import export_of, result_of, verdict_of
@@ -68,7 +68,7 @@ class Auditor:
     async def reference(self, source: Source, job: bytes, timeout_s: float) -> tuple[CheckResult, bytes | None]:
         """A reference's check and, if it stands, its export; from memory if it was asked for before.
 
-        An axiom that the context declares is the result's `context_error`.
+        An axiom that the context declares, or a name that is the kernel's own, is the result's `context_error`.
         """
         if (known := self.references.find(source)) is not None:
             return known
@@ -81,8 +81,7 @@ class Auditor:
             export = export_of(outcome)
             if not _stands(result) or export is None:
                 return result, None
-            if (axiom := _new_axiom(export)) is not None:
-                problem = f"declares the axiom {axiom}; a verdict may rest on none but {', '.join(ALLOWED)}"
+            if (problem := _fault(export)) is not None:
                 return replace(result, context_error=problem), None
             # Whoever asks again waits for nothing.
             self.references.keep(source, replace(result, elapsed_s=0.0, timings={}), export)
@@ -130,14 +129,19 @@ def _stands(result: CheckResult) -> bool:
     return gate_passed and not (result.errors or result.context_error or result.timed_out or result.crashed)
 
 
-def _new_axiom(export: bytes) -> str | None:
-    """An axiom that a reference's own process says it declares. What it does not say, the judge will."""
+def _fault(export: bytes) -> str | None:
+    """What a reference's own process says it declares and must not. What it does not say, the judge will."""
     tables = Tables()
     try:
-        axiom = new_axiom(decode(export, tables))
+        module = decode(export, tables)
     except Refused:
         return None
-    return None if axiom is None else tables.show_name(axiom)
+    if (axiom := new_axiom(module)) is not None:
+        allowed = ", ".join(ALLOWED)
+        return f"declares the axiom {tables.show_name(axiom)}; a verdict may rest on none but {allowed}"
+    if (taken := taken_name(tables, module)) is not None:
+        return f"declares {tables.show_name(taken)}, a name that is the kernel's own: choose another"
+    return None
 
 
 def _complaint(result: CheckResult) -> str:

@@ -115,6 +115,8 @@ def read_reference(tables: Tables, goal: int, reference: bytes) -> Module:
         raise Refused("reference", refusal.reason) from None
     if (axiom := new_axiom(module)) is not None:
         raise Refused("reference", f"its context declares the axiom {tables.show_name(axiom)}")
+    if (taken := taken_name(tables, module)) is not None:
+        raise Refused("reference", f"its context declares {tables.show_name(taken)}, a name that is taken")
     theorem = module.constants.get(goal)
     if theorem is None or theorem.kind != THEOREM:
         raise Refused("reference", f"it declares no theorem {tables.show_name(goal)}")
@@ -124,6 +126,27 @@ def read_reference(tables: Tables, goal: int, reference: bytes) -> Module:
 def new_axiom(module: Module) -> int | None:
     """The name of an axiom among the constants. None may be there: those that a theorem may rest on are imported."""
     return next((name for name, constant in module.constants.items() if constant.kind == AXIOM), None)
+
+
+def taken_name(tables: Tables, module: Module) -> int | None:
+    """The name of a constant that only the kernel may give: one that it computes with, or that of a recursor. It makes
+    the recursors of an inductive type itself, and may not look whether their names are free.
+    """
+    reserved = {tables.name(name) for name in KERNEL_NAMES}
+    for name, constant in module.constants.items():
+        if name in reserved:
+            return name
+        prefix, part = tables.names.keys[name]
+        owner = module.constants.get(prefix)
+        if (
+            constant.kind != RECURSOR
+            and owner is not None
+            and owner.kind == INDUCTIVE
+            and isinstance(part, str)
+            and RECURSOR_NAME.fullmatch(part) is not None
+        ):
+            return name
+    return None
 
 
 def compare(tables: Tables, goal: int, wanted: Module, found: Module) -> None:
@@ -172,6 +195,7 @@ class Replay:
 
     def __init__(self, lean: Lean, base: Base, module: Module) -> None:
         self._base = base
+        self._module = module
         self._constants = module.constants
         self._tables = base.tables
         self._add = lean.bind("lean_add_decl", c_void_p, c_size_t, c_size_t, c_void_p, c_void_p)
@@ -181,12 +205,12 @@ class Replay:
 
     def run(self) -> dict[int, frozenset[int]]:
         """By constant, the axioms it rests on. Raises `Refused`."""
-        reserved = {self._tables.name(name) for name in KERNEL_NAMES}
+        taken = taken_name(self._tables, self._module)
         members: dict[int, list[int]] = {}
         for name, constant in self._constants.items():
             if constant.kind == AXIOM:
                 raise Refused("axioms", f"declares the axiom {self._show(name)}")
-            if name in self._base.axioms or name in reserved or self._takes_a_recursors_name(constant):
+            if name in self._base.axioms or name == taken:
                 raise Refused("declarations", f"declares {self._show(name)}, a name that is taken")
             members.setdefault(self._unit(name), []).append(name)
         inside = {unit: self._expressions(names) for unit, names in members.items()}
@@ -216,19 +240,6 @@ class Replay:
                 *(axioms[other] for other in below), *(self._base.axioms[name] for name in outside)
             )
         return {name: axioms[unit] for unit, names in members.items() for name in names}
-
-    def _takes_a_recursors_name(self, constant: Constant) -> bool:
-        """The kernel makes the recursors of an inductive type itself, and may not look whether their names are free."""
-        if constant.kind == RECURSOR:
-            return False
-        prefix, part = self._tables.names.keys[constant.name]
-        owner = self._constants.get(prefix)
-        return (
-            owner is not None
-            and owner.kind == INDUCTIVE
-            and isinstance(part, str)
-            and RECURSOR_NAME.fullmatch(part) is not None
-        )
 
     def _show(self, name: int) -> str:
         return self._tables.show_name(name)

@@ -230,6 +230,7 @@ def _run(script: str, arguments: list[str], *, what: str, lean_path: Path | None
                 capture_output=True,
                 timeout=STEP_TIMEOUT_S,
                 check=False,
+                start_new_session=True,  # Ctrl-C is for us, who then end it, and not an error of its own
             )
         except subprocess.TimeoutExpired:
             raise KernelUnavailable(f"{what} took more than {STEP_TIMEOUT_S:.0f} s") from None

@@ -16,11 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlmath.kernel.embedded.limits import Limits
+from rlmath.kernel.embedded.limits import LARGEST_SHARE, Limits, machine_memory
 
 _PREFIX = "rlmath-"
-_LARGEST_SHARE = 0.8
-"""Of the machine's memory, whatever the limits add up to."""
 _REMOVE_PATIENCE_S = 4.0
 """For killed processes to leave their group; the image's owner waits a little longer for the image."""
 
@@ -164,7 +162,7 @@ def _hand_down(directory: Path) -> frozenset[str]:
 def settings(place: Place, limits: Limits, slots: int) -> Iterator[tuple[str, str]]:
     """Files of a new group for the checks of so many slots, and what to write into them."""
     if "memory" in place.controllers:
-        most = min(slots * limits.memory_bytes, int(_LARGEST_SHARE * _machine_memory()))
+        most = min(slots * limits.memory_bytes, int(LARGEST_SHARE * machine_memory()))
         yield "memory.max" if place.version == 2 else "memory.limit_in_bytes", str(most)
     if "pids" in place.controllers:
         # Each slot has a check that runs, one ahead, and one that dies.
@@ -177,7 +175,3 @@ def _write_at(directory: int, name: str, text: str) -> None:
         os.write(fd, text.encode())
     finally:
         os.close(fd)
-
-
-def _machine_memory() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from rlmath.header import is_blank
 from rlmath.kernel.audit.base import Base
 from rlmath.kernel.audit.export import Exporter
 from rlmath.kernel.audit.judge import judge
@@ -134,7 +135,7 @@ def _check(elaborator: Elaborator, state: State, source: Source, report: Report,
         timings[name] = time.perf_counter() - started
 
     try:
-        if source.context:
+        if not is_blank(source.context):  # Lean's parser expects a command wherever it is not at the very end
             with timed("context"):
                 state, messages = elaborator.run(state, source.context)
             if (error := _first_error(elaborator, messages)) is not None:

@@ -4,7 +4,8 @@ The list is for Lean 4.35.0 and was made by reading through every node kind its 
 What a node cannot do needs no denying: commands cannot occur inside a term, and the gate's tree comparison keeps them
 from occurring after it.
 
-Legal on purpose, since the kernel checks what comes of them: `open … in`, `let rec` without attributes, search
+Legal on purpose, since the kernel checks what comes of them: `open … in`, `let rec` without attributes in an assembly,
+search
 tactics (`exact?`, `apply?`, `rw?`, `simp?`, `show_term`; where they give up they leave a `sorry`, which is reported),
 `decide +kernel`, `unfold`, `classical`, `first_par`, quotations (a value like any other).
 """
@@ -22,6 +23,10 @@ UNSAFE = "escapes what the kernel checks"
 OUTSIDE = "reaches out of the process: files, network, other programs"
 NOISE = "prints, pauses or panics, and proves nothing"
 DECLARES = "declares more than the one theorem, or takes on another declaration's name"
+AUXILIARY = (
+    "declares a function under the theorem's name, which another part may declare too: only the assembly may; "
+    "prove it by induction, or state it in a lemma"
+)
 
 DENIED: Final[dict[str, str]] = {
     "Lean.Parser.Command.set_option": OPTION,
@@ -79,6 +84,12 @@ DENIED: Final[dict[str, str]] = {
     "Mathlib.Util.includeStr": OUTSIDE,
 }
 """Node kind → why it is denied. The last three are of Plausible and Mathlib, which our prelude does not have."""
+
+DENIED_ELSEWHERE: Final[dict[str, str]] = {
+    "Lean.Parser.Term.letrec": AUXILIARY,
+    "Lean.Parser.Tactic.letrec": AUXILIARY,
+}
+"""Denied in parts that may not declare anything (`Part.declares`)."""
 
 DECIDE: Final = "Lean.Parser.Tactic.decide"
 NATIVE_OPTION: Final = "native"

@@ -14,10 +14,10 @@ part.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from rlmath.kernel.embedded.denied import DECIDE, DENIED, NATIVE, NATIVE_OPTION
+from rlmath.kernel.embedded.denied import DECIDE, DENIED, DENIED_ELSEWHERE, NATIVE, NATIVE_OPTION
 from rlmath.kernel.embedded.elaborator import Elaborator, Parsed, ParseError, State, line_and_column
 from rlmath.kernel.embedded.ffi import WORDS, Obj, field, items, name_text, raw_text, tag, unbox
 from rlmath.kernel.protocol import GateVerdict, Part, Source
@@ -42,7 +42,8 @@ def judge(elaborator: Elaborator, state: State, source: Source) -> tuple[GateVer
             line, column = position_in_command(part, parsed.line, parsed.column)
             return GateVerdict(False, "part", part.label, parsed.message, line, column), None
         trees[part.hole] = parsed.tree
-        if (found := find_denied(parsed.tree)) is not None:
+        denied = DENIED if part.declares else DENIED | DENIED_ELSEWHERE
+        if (found := find_denied(parsed.tree, denied)) is not None:
             kind, reason, at = found
             line, column = position_in_command(part, *line_and_column(part.text, at or 0))
             return GateVerdict(False, "denied", part.label, f"{kind}: {reason}", line, column), None
@@ -60,7 +61,7 @@ def judge(elaborator: Elaborator, state: State, source: Source) -> tuple[GateVer
     return GateVerdict(True), command
 
 
-def find_denied(tree: Obj) -> tuple[str, str, int | None] | None:
+def find_denied(tree: Obj, denied: Mapping[str, str] = DENIED) -> tuple[str, str, int | None] | None:
     """The first denied node in reading order: its kind, the reason, and its byte position in the parsed text if it
     has one."""
     kinds: dict[Obj, str] = {}
@@ -73,8 +74,8 @@ def find_denied(tree: Obj) -> tuple[str, str, int | None] | None:
         kind = kinds.get(kind_name)
         if kind is None:
             kind = kinds[kind_name] = name_text(kind_name)
-        if kind in DENIED:
-            return kind, DENIED[kind], first_position(node)
+        if kind in denied:
+            return kind, denied[kind], first_position(node)
         if kind == DECIDE and (option := _find_identifier(node, NATIVE_OPTION)) is not None:
             return f"{DECIDE} +{NATIVE_OPTION}", NATIVE, first_position(option)
         children = items(WORDS[at + 3])

@@ -14,9 +14,9 @@ from rlmath.kernel.audit.attacks import run_attacks
 from rlmath.kernel.audit.certify import Auditor, References
 from rlmath.kernel.embedded.build import Prelude, ensure_prelude
 from rlmath.kernel.embedded.isolation import Isolation
-from rlmath.kernel.embedded.limits import Limits
+from rlmath.kernel.embedded.limits import Limits, machine_memory
 from rlmath.kernel.embedded.link import ImageLink
-from rlmath.kernel.embedded.outcome import result_of
+from rlmath.kernel.embedded.outcome import TOO_LONG, result_of
 from rlmath.kernel.embedded.selftest import run_self_test
 from rlmath.kernel.embedded.wire import JobKind, encode_source
 from rlmath.kernel.protocol import Certificate, CheckResult, GateVerdict, Source
@@ -76,7 +76,7 @@ class EmbeddedKernel:
         if isinstance(slots, bool) or not isinstance(slots, int) or not 1 <= slots <= 1024:
             raise InputError("slots", f"must be a whole number from 1 to 1024, got {slots!r}")
         self.slots = slots
-        self._limits = limits or Limits()
+        self._limits = (limits or Limits()).fitted(self.slots, machine_memory())
         self._prelude = prelude
         self._isolation: Isolation | None = None
         self._modules = modules
@@ -275,6 +275,8 @@ def _encode(source: Source, timeout_s: float) -> bytes | CheckResult:
     except UnicodeEncodeError:
         return _refuse_surrogates(source)
     if len(job) > LONGEST_JOB:
+        if source.parts:
+            return CheckResult(crashed=TOO_LONG)
         raise InputError("source", f"is {len(job)} bytes long; the most is {LONGEST_JOB}")
     return job
 

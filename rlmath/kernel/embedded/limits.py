@@ -3,10 +3,18 @@ visible effect)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rlmath.errors import InputError
 from rlmath.kernel.audit.blob import MAX_BYTES
+
+LARGEST_SHARE = 0.8
+"""Of the machine's memory, for all checks together."""
+LEAST_MEMORY_BYTES = 3 << 29
+"""No check gets less, whatever the machine: of 1.5 GiB of address space, some 0.5 GiB can be used."""
+_GROUPS = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
@@ -16,7 +24,7 @@ class Limits:
 
     memory_bytes: int = 4 << 30
     """Address space a check may add to the image's own. Of that, about 1 GiB is reserved and unused, and is the check's
-    too."""
+    too. See `fitted`."""
     stack_bytes: int = 64 << 20
     """Stack of a check's main thread, and of each thread that Lean starts (whose own default reserves 1 GiB)."""
     processes: int = 64
@@ -37,7 +45,32 @@ class Limits:
     judge_seconds: int = 20
     """Wall clock (and CPU) that a judge has beyond what the submission's own check took."""
 
+    def fitted(self, slots: int, machine_bytes: int) -> Limits:
+        """These limits, with no more memory for one check than so many can have at once. Else the checks of others
+        could fill the machine, and Linux would kill one that has done nothing.
+        """
+        share = max(LEAST_MEMORY_BYTES, int(LARGEST_SHARE * machine_bytes) // slots)
+        return replace(
+            self,
+            memory_bytes=min(self.memory_bytes, share),
+            judge_memory_bytes=min(self.judge_memory_bytes, share),
+        )
+
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(f"limits.{name}", f"must be a whole number of at least 0, got {value!r}")
+
+
+def machine_memory(groups: Path = _GROUPS) -> int:
+    """Bytes of memory that this process may use: the machine's, or what a container leaves it."""
+    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    bounds = (groups / "memory.max", groups / "memory" / "memory.limit_in_bytes")
+    return min([installed, *(bound for file in bounds if (bound := _number(file)) is not None)])
+
+
+def _number(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):  # not there, or `max`
+        return None

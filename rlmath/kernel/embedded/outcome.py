@@ -19,6 +19,7 @@ from rlmath.kernel.embedded.wire import End, Outcome, Piece, parts
 from rlmath.kernel.protocol import AuditVerdict, CheckResult, GateVerdict, Message
 
 STACK, MEMORY, PANIC, OUTPUT, MALFORMED = "stack overflow", "memory", "PANIC", "output limit", "malformed report"
+TOO_LONG = "more text than a check may have"
 
 ABORTED = int(signal.SIGABRT)
 """Exit code in place of death by SIGABRT, see `system.exit_when_aborted`."""

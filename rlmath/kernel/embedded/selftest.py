@@ -55,7 +55,7 @@ def theorem(prop: str, script: str, *, context: str = "") -> Source:
     block = "by\n" + "\n".join("  " + line for line in script.split("\n"))
     parts = (
         Part("probe_prop", prop, "goal", 1, len("theorem probe : "), prop.count("\n") + 1),
-        Part("probe_proof", block, "proof", 2, 2, script.count("\n") + 1),
+        Part("probe_proof", block, "proof", 2, 2, script.count("\n") + 1, declares=True),
     )
     return Source(
         f"theorem probe : {prop} := {block}",

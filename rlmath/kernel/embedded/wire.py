@@ -208,7 +208,7 @@ def parts(report: bytes) -> Iterator[tuple[int, bytes]]:
 def encode_source(source: Source) -> bytes:
     """A source as a job's JSON. Raises UnicodeEncodeError when its text holds a lone surrogate, which Lean strings
     cannot."""
-    pieces = [[p.hole, p.text, p.label, p.line, p.column, p.lines] for p in source.parts]
+    pieces = [[p.hole, p.text, p.label, p.line, p.column, p.lines, p.declares] for p in source.parts]
     job: list[Any] = [source.command, source.context, source.template, pieces, source.declaration, source.axioms]
     return json.dumps(job, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 

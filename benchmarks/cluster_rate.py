@@ -1,17 +1,21 @@
 """Episodes a second through the cluster, beside the same episodes on the bare kernel in this process.
 
-    python benchmarks/cluster_rate.py [--slots 2] [--episodes 150] [--rounds 3]
+    python benchmarks/cluster_rate.py [--slots 2] [--episodes 150] [--rounds 3] [--in-flight 1 4 16 64]
 
-Both score the same plan (one lemma: 4 kernel checks) with the same kernel and as many slots, and take turns,
-so that the machine's other work falls on both. The ratio is the cluster's cost: 1.0 would be free.
+Both score plans of one lemma (4 kernel checks, each plan with names of its own, so that none is known already) with the
+same kernel and as many slots, and take turns, so that the machine's other work falls on both. The ratio is the
+cluster's cost: 1.0 would be free. `busy` is the CPU time of the cluster's image and its children, over the slots' wall
+time: what is left for the kernel of the cores it was given.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
 import time
+from pathlib import Path
 
 from cluster.api import ScoreRequest
 from cluster.local import LocalCluster
@@ -22,52 +26,67 @@ from rlmath.leaf.config import TacticsLeaf, make_prover
 from rlmath.types import GoalSpec, Status
 
 GOAL = GoalSpec("add_zero", "∀ n : Nat, n + 0 = n")
-PLAN = "#lemma h1 : ∀ n : Nat, n + 0 = n\n#assembly\nexact h1\n#end\n"
 CHECKS = 4
-IN_FLIGHT = (1, 4, 16, 64)
 
 
-def through_cluster(cluster: LocalCluster, tag: str, count: int, in_flight: int) -> float:
-    """Episodes a second."""
-    requests = (ScoreRequest(f"{tag}-{number}", GOAL, PLAN) for number in range(count))
-    began = time.perf_counter()
+def plan(tag: str, number: int) -> str:
+    """One that no other is equal to."""
+    name = f"n_{tag}_{number}".replace("-", "_")
+    return f"#lemma h1 : ∀ {name} : Nat, {name} + 0 = {name}\n#assembly\nexact h1\n#end\n"
+
+
+def through_cluster(cluster: LocalCluster, tag: str, count: int, in_flight: int) -> tuple[float, float]:
+    """Episodes a second, and the share of the slots' time that the kernel's processes were on a core."""
+    requests = (ScoreRequest(f"{tag}-{number}", GOAL, plan(tag, number)) for number in range(count))
+    (worker,) = cluster.status()["workers"]
+    cpu, began = cpu_seconds(worker["image_pid"]), time.perf_counter()
     for _, result in cluster.score_many(requests, max_in_flight=in_flight):
         assert result.status is Status.VERIFIED, str(result)
-    return count / (time.perf_counter() - began)
+    wall = time.perf_counter() - began
+    return count / wall, (cpu_seconds(worker["image_pid"]) - cpu) / (worker["slots"] * wall)
 
 
-async def on_bare_kernel(kernel: EmbeddedKernel, count: int, in_flight: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """Of a process and of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+async def on_bare_kernel(kernel: EmbeddedKernel, tag: str, count: int, in_flight: int) -> float:
     """Episodes a second."""
     room, seen, leaf = asyncio.Semaphore(in_flight), GoalsSeen(), make_prover(TacticsLeaf())
 
-    async def one() -> None:
+    async def one(number: int) -> None:
         async with room:
-            result = await run_episode(GOAL, PLAN, kernel=kernel, leaf=leaf, goals_seen=seen)
+            result = await run_episode(GOAL, plan(tag, number), kernel=kernel, leaf=leaf, goals_seen=seen)
             assert result.status is Status.VERIFIED, str(result)
 
     began = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(count)))
+    await asyncio.gather(*map(one, range(count)))
     return count / (time.perf_counter() - began)
 
 
-async def run(slots: int, episodes: int, rounds: int) -> None:
+async def run(slots: int, episodes: int, rounds: int, in_flights: list[int]) -> None:
     with LocalCluster(slots=slots, progress=print) as cluster:
         async with EmbeddedKernel(slots=slots) as kernel:
-            await on_bare_kernel(kernel, 20, slots)
+            await on_bare_kernel(kernel, "warm", 20, slots)
             await asyncio.to_thread(through_cluster, cluster, "warm", 20, slots)
-            print(
-                f"{'in flight':>9}  {'bare':>8}  {'cluster':>8}  {'ratio':>6}   episodes/s, medians of {rounds} rounds"
-            )
-            for in_flight in IN_FLIGHT:
+            heads = f"{'in flight':>9}  {'bare':>8}  {'cluster':>8}  {'ratio':>6}  {'spread':>11}  {'busy':>5}"
+            print(f"{heads}   episodes/s, medians of {rounds} rounds")
+            for in_flight in in_flights:
                 count = max(20, episodes // 3) if in_flight == 1 else episodes
-                bare, clustered, ratios = [], [], []
+                bare, clustered, ratios, shares = [], [], [], []
                 for number in range(rounds):
-                    bare.append(await on_bare_kernel(kernel, count, in_flight))
                     tag = f"{in_flight}-{number}"
-                    clustered.append(await asyncio.to_thread(through_cluster, cluster, tag, count, in_flight))
-                    ratios.append(clustered[-1] / bare[-1])
-                b, c, r = map(statistics.median, (bare, clustered, ratios))
-                print(f"{in_flight:9}  {b:8.1f}  {c:8.1f}  {r:6.2f}   = {c * CHECKS:.0f} checks/s", flush=True)
+                    bare.append(await on_bare_kernel(kernel, tag, count, in_flight))
+                    rate, share = await asyncio.to_thread(through_cluster, cluster, tag, count, in_flight)
+                    clustered.append(rate)
+                    shares.append(share)
+                    ratios.append(rate / bare[-1])
+                b, c, r, s = map(statistics.median, (bare, clustered, ratios, shares))
+                spread = f"{min(ratios):.2f}–{max(ratios):.2f}"
+                told = f"{in_flight:9}  {b:8.1f}  {c:8.1f}  {r:6.2f}  {spread:>11}  {s:5.2f}"
+                print(f"{told}   = {c * CHECKS:.0f} checks/s", flush=True)
 
 
 if __name__ == "__main__":
@@ -75,5 +94,6 @@ if __name__ == "__main__":
     parser.add_argument("--slots", type=int, default=2)
     parser.add_argument("--episodes", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--in-flight", type=int, nargs="+", default=[1, 4, 16, 64])
     arguments = parser.parse_args()
-    asyncio.run(run(arguments.slots, arguments.episodes, arguments.rounds))
+    asyncio.run(run(arguments.slots, arguments.episodes, arguments.rounds, arguments.in_flight))

@@ -174,6 +174,8 @@ class WorkerStatus:
     """Fresh kernels that took over without a pause."""
     image_bytes: int = 0
     """Resident memory of the image, as of its last pulse."""
+    number: int = 0
+    """Its own as long as the scheduler lives, over all its starts."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Sized
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int | None], None]
 """Told after each result: how many there are, of how many (None: not known)."""
 
+logger = logging.getLogger(__name__)
+
 SLACK_S = 20.0
 """For a reply to arrive beyond the time the server was asked to wait."""
 CONNECT_S = 10.0
@@ -77,9 +80,11 @@ class AsyncClusterClient:
         """
         import httpx
 
-        parts = httpx.URL(url) if "://" in url else None
+        parts = httpx.URL(url) if isinstance(url, str) and "://" in url else None
         if parts is None or parts.scheme not in ("http", "https") or not parts.host:
             raise InputError("url", f"must be http://host:port or https://host:port, got {url!r}")
+        if parts.path.rstrip("/").endswith("/v1"):
+            raise InputError("url", f"must be the server's root, without /v1: got {url!r}")
         self._http = httpx.AsyncClient(
             base_url=url,
             headers={} if api_key is None else {"authorization": f"Bearer {api_key}"},
@@ -233,6 +238,10 @@ class AsyncClusterClient:
         return await self._exchange("GET", "/v1/status")
 
     async def _score_request(self, request: ScoreRequest, run: str | None) -> ScoredResult:
+        from cluster.api import ScoreRequest
+
+        if not isinstance(request, ScoreRequest):
+            raise InputError("request", f"must be a ScoreRequest, got {type(request).__name__}")
         return await self.score(
             request.goal,
             request.completion,
@@ -280,6 +289,8 @@ class AsyncClusterClient:
             pause = pause_s(self._patience, failures, reply.after_s)
             if not reply.again or failures >= self._patience.attempts or time.monotonic() + pause >= deadline:
                 raise reply.error
+            if failures == 1:
+                logger.warning("%s; trying again for a while (is `rlmath serve` running there?)", reply.error)
             await asyncio.sleep(pause)
 
     async def _once(self, method: str, path: str, content: bytes | None, timeout_s: float) -> dict[str, Any] | Trouble:

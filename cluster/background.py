@@ -8,6 +8,8 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from rlmath.errors import InputError
+
 T = TypeVar("T")
 
 
@@ -21,6 +23,9 @@ class BackgroundLoop:
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Begin; cancelling the future cancels the coroutine."""
+        if self._loop.is_closed():
+            coroutine.close()
+            raise InputError("client", "is closed: make a new one, or use it inside its `with` block")
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:

@@ -21,7 +21,9 @@ class CheckJob:
     reference: Source | None = None
     """Set: the check is to be certified against it, and its result is a `Certificate`."""
     environment: str = ""
-    """The kernel that has to make it: only workers of this environment do."""
+    """The kind of worker that has to make it (kinds.py): only workers of this environment do."""
+    larger: str | None = None
+    """The environment in which it is tried once more when it died of memory; None: then that is its result."""
     key: bytes | None = None
     """`verdict_cache.check_key`; None: shared with no other check."""
     client: str = ""
@@ -37,6 +39,8 @@ class CheckJob:
     """Microseconds of kernel time that it can cost at most."""
     deadline_s: float | None = None
     """Seconds from now within which it has to be answered."""
+    request: str = ""
+    """Id of the request that wants it, for the logs."""
 
 
 # Events

@@ -12,11 +12,13 @@ import contextlib
 import logging
 import math
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from cluster.events import CheckJob
+from cluster.logs import about
+from cluster.renewal import ImageDied
 from cluster.verdict_cache import Outcome
 from rlmath.errors import KernelUnavailable, RlmathError
 from rlmath.kernel.embedded.limits import Limits
@@ -81,12 +83,11 @@ def unpack_parcel(packed: bytes) -> Parcel:
 class CheckSession:
     """The checks of one life of a worker. Every check that came in is answered exactly once."""
 
-    def __init__(self, kernel: Kernel, slots: int, grace_s: float, image: Callable[[], int | None]) -> None:
+    def __init__(self, kernel: Kernel, slots: int, grace_s: float) -> None:
         """`slots`: how many checks the kernel makes at once. `grace_s`: how far beyond its deadline a check may be
-        answered before the kernel counts as stuck. `image`: pid of the kernel's image, None while there is none.
+        answered before the kernel counts as stuck.
         """
         self._kernel = kernel
-        self._image = image
         self._slots = slots
         self._grace_s = grace_s
         self.stuck = False
@@ -151,7 +152,10 @@ class CheckSession:
         task.add_done_callback(partial(self._ended, job.id))
 
     async def _check(self, job: CheckJob, longest_s: float) -> CheckAnswer:
-        image = self._image()
+        with about(job.request):
+            return await self._answer(job, longest_s)
+
+    async def _answer(self, job: CheckJob, longest_s: float) -> CheckAnswer:
         try:
             async with asyncio.timeout(longest_s):
                 return CheckAnswer(job.id, result=await self._run(job))
@@ -159,7 +163,7 @@ class CheckSession:
             self.stuck = True
             return CheckAnswer(job.id, error=KernelUnavailable(f"the kernel gave no answer for {longest_s:.0f} s"))
         except RlmathError as error:
-            return CheckAnswer(job.id, error=error, killed=image is not None and self._image() != image)
+            return CheckAnswer(job.id, error=error, killed=isinstance(error, ImageDied))
         except Exception as error:
             logger.exception("check %d failed in an unforeseen way", job.id)
             return CheckAnswer(job.id, error=KernelUnavailable(f"{type(error).__name__}: {error}"))

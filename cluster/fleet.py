@@ -9,6 +9,7 @@ from cluster.caps import Hold
 from cluster.events import CheckJob, Instruction, Send, Stop
 from cluster.fair import FairQueue
 from cluster.levels import Levels
+from cluster.verdict_cache import Outcome, died_of_memory
 
 AHEAD = 6
 """Of `depth`: with two slots, so many halve the number of calls again; more gain little (`benchmarks/cluster_rate.py`).
@@ -30,6 +31,8 @@ class Run:
 
     job: CheckJob
     """Of the job that began it, whose id it has."""
+    room: Room
+    """Where it is to be made."""
     waiters: dict[int, CheckJob] = field(default_factory=dict)
     """Jobs to be settled by it; none: it was dropped, and lives until its worker has answered."""
     queued: bool = True
@@ -39,6 +42,8 @@ class Run:
     avoid: str | None = None
     """Who failed it last."""
     failures: int = 0
+    moved: bool = False
+    """It died of memory once, and is where there is more."""
     kills: int = 0
     """Workers that died under it; more than none makes it a suspect."""
     payer: CheckJob | None = None
@@ -46,6 +51,10 @@ class Run:
     hold: Hold | None = None
     cost: float = 0.0
     """Charged to the payer's share of the kernel, until the real one is known."""
+
+    def may_move(self, result: Outcome) -> bool:
+        """Whether it is to be tried once more, with more memory, instead of having this result."""
+        return bool(self.waiters) and self.job.larger is not None and not self.moved and died_of_memory(result)
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +75,10 @@ class Room:
     idle: int = 0
     coming: int = 0
     """Runs asked back."""
+    queued: int = 0
+    """Runs that wait for a worker."""
+    in_flight: int = 0
+    """Runs that workers have."""
     barren: str | None = None
     """Why there are no workers and none will come; None while there is hope."""
 

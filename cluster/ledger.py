@@ -36,6 +36,8 @@ CREATE TABLE requests (
 );
 CREATE INDEX requests_by_run ON requests (client, run);
 """
+PATIENCE_S = 10.0
+"""For a scheduler that is being killed to let go of its file."""
 NO_RUN = ""
 """In place of a run: no run has an empty name."""
 
@@ -63,12 +65,18 @@ class StoredRequest:
 class Ledger:
     """One file, one writer."""
 
-    def __init__(self, path: Path, *, max_rows: int, max_age_s: float) -> None:
-        """Open the file, or make it. `max_rows`, `max_age_s`: see `prune`. Raises `InputError` when it is no ledger."""
+    def __init__(self, path: Path, *, max_rows: int, max_age_s: float, patience_s: float = PATIENCE_S) -> None:
+        """Open the file, or make it. `max_rows`, `max_age_s`: see `prune`. `patience_s`: for whoever has it to let
+        go.
+
+        Raises `InputError` when it is no ledger, or in use.
+        """
         self._max_rows, self._max_age_s = max_rows, max_age_s
         try:
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db = sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
             path.chmod(0o600)
+            # From the first look on, and until this process is gone: two schedulers would run the same requests.
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._db.execute("PRAGMA journal_mode = WAL")
             # A commit outlives the process; for the machine's own crash it would have to wait for the disk.
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -76,6 +84,10 @@ class Ledger:
             if version == 0:
                 self._db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                raise InputError("ledger", f"{path} is in use by another cluster: each needs one of its own") from error
+            raise InputError("ledger", f"{path} cannot be used as one: {error}") from error
+        except OSError as error:
             raise InputError("ledger", f"{path} cannot be used as one: {error}") from error
         if version not in (0, VERSION):
             raise InputError("ledger", f"{path} is of version {version}, and this program writes {VERSION}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import subprocess
 import tempfile
 import time
 import uuid
@@ -22,15 +23,19 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.api import Caller, ClusterSettings, ClusterStatus, ScoreRequest, WarmUp
+from cluster.autoscale import Autoscale
 from cluster.background import BackgroundLoop
 from cluster.caps import AccountStatus, Caps
 from cluster.gateway.settings import GatewaySettings
-from cluster.pool import Placement
+from cluster.kinds import STANDARD, Kinds, MemoryClass
+from cluster.placement import WorkerPlan, on_nodes, scaled
 from cluster.ray_client import Client
-from cluster.ray_session import RaySession, cores, open_session
+from cluster.ray_guard import start_sweeper
+from cluster.ray_session import RaySession, address_of, cores, open_session
 from cluster.scheduler import Scheduler
 from cluster.serving import ServingWatch
 from rlmath.errors import InputError, KernelUnavailable
+from rlmath.kernel.config import EmbeddedKernelConfig, KernelConfig
 from rlmath.leaf.config import LeafConfig, TacticsLeaf
 from rlmath.render import ScoredResult
 from rlmath.types import Budgets, GoalSpec
@@ -66,16 +71,23 @@ class LocalCluster:
         settings: ClusterSettings | None = None,
         serve: bool | GatewaySettings = False,
         ledger: Path | None = None,
+        kernels: Sequence[KernelConfig] = (EmbeddedKernelConfig(),),
+        memory: Sequence[MemoryClass] = (STANDARD,),
+        autoscale: Autoscale | None = None,
     ) -> None:
         """`address`: a Ray to join (`auto`, `host:port`); None: `RAY_ADDRESS`, the Ray this process is connected to, or
         a new one.
-        `slots`: checks at the same time on each node; None: its cores.
+        `slots`: checks at the same time on each node; None: its Ray resource `lean`, or else its cores.
         `namespace`: of the scheduler's name; None: a fresh one.
         `progress`: told what happens while the cluster comes up.
         `log_to_driver`: show the actors' logs here.
         `ledger`: file of the journal of requests, charges and verdicts, on this machine: a later cluster that is given
         the same file goes on with it. None: one that ends with this cluster.
         `serve`: answer HTTP too (see `url`); True: on a free port of this machine, for this machine.
+        `kernels`: that requests may name (`ScoreRequest.kernel`), the default first; each node has a worker of each.
+        `memory`: classes that requests may name (`ScoreRequest.memory`), from the smallest, which is the default, to
+        the largest: what dies of memory in one is tried once in the next. Each has workers of its own.
+        `autoscale`: workers follow demand instead of being on every node from the start. They take up Ray's `lean`.
         """
         if slots is not None and slots < 1:
             raise InputError("slots", f"must be at least 1, got {slots}")
@@ -87,7 +99,9 @@ class LocalCluster:
         self._serve = GatewaySettings(port=0) if serve is True else serve or None
         self._serving: ServingWatch | None = None
         self._ledger = ledger
+        self._kinds, self._autoscale = Kinds(kernels, memory), autoscale
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._sweeper: subprocess.Popen[bytes] | None = None
         self._session: RaySession | None = None
         self._scheduler: Any = None
         self._loop: BackgroundLoop | None = None
@@ -111,7 +125,8 @@ class LocalCluster:
             return self
         began = time.monotonic()
         try:
-            self._tell(WarmUp("ray", 0.0, detail="joining" if self._address else "starting"))
+            joins = ray.is_initialized() or address_of(self._address) is not None
+            self._tell(WarmUp("ray", 0.0, detail="joining" if joins else "starting"))
             self._session = open_session(self._address, log_to_driver=self._log_to_driver)
             self._scheduler = self._start_scheduler()
             self._loop = BackgroundLoop()
@@ -146,6 +161,10 @@ class LocalCluster:
             if self._scratch is not None:
                 self._scratch.cleanup()
                 self._scratch = None
+            if self._sweeper is not None:
+                self._sweeper.kill()
+                self._sweeper.wait()
+                self._sweeper = None
 
     @property
     def client(self) -> Client:
@@ -268,29 +287,32 @@ class LocalCluster:
         return self._client, self._loop
 
     def _start_scheduler(self) -> Any:
-        nodes: Any = ray.nodes  # has no types
-        ours = self._session is not None and self._session.started
-        placements = [
-            Placement(node["NodeID"], self._slots or (cores() if ours else int(node["Resources"]["CPU"])))
-            for node in nodes()
-            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
-        ]
-        if not placements:
-            raise KernelUnavailable("no node of the Ray cluster has a CPU to run checks on")
+        plan = self._plan()
         actor_class: Any = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(Scheduler)
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
         options = {"max_concurrency": SCHEDULER_CALLS, "scheduling_strategy": here}
         try:
             return actor_class.options(name=NAME, namespace=self._namespace, **options).remote(
-                placements, self._settings, str(self._ledger_path())
+                plan, self._settings, str(self._ledger_path())
             )
         except ValueError as error:  # so says Ray of a name that is taken
             raise InputError("namespace", f"{self._namespace} has a cluster of its own already") from error
+
+    def _plan(self) -> WorkerPlan:
+        if self._autoscale is not None:
+            return scaled(self._kinds, self._autoscale)
+        nodes: Any = ray.nodes  # has no types
+        ours = self._session is not None and self._session.started
+        plan = on_nodes(nodes(), self._kinds, self._slots or (cores() if ours else None))
+        if not plan.placements:
+            raise KernelUnavailable("no node of the Ray cluster has a CPU to run checks on")
+        return plan
 
     def _ledger_path(self) -> Path:
         if self._ledger is not None:
             return self._ledger.absolute()
         scratch = self._scratch = tempfile.TemporaryDirectory(prefix="rlmath-", ignore_cleanup_errors=True)
+        self._sweeper = start_sweeper(Path(scratch.name))
         return Path(scratch.name) / "ledger.sqlite"
 
     def _await_workers(self, began: float) -> None:
@@ -305,9 +327,10 @@ class LocalCluster:
                 told = status.ready, detail
                 self._tell(_warm_up("workers", began, status, detail))
             time.sleep(POLL_S)
-        if not status.ready:
+        if not status.ready and not status.scaled:
             raise KernelUnavailable(f"no Lean worker could start: {detail}")
-        self._tell(_warm_up("ready", began, status, detail or str(status.kernel)))
+        detail = detail or (str(status.kernel) if status.kernel else "workers come with the work")
+        self._tell(_warm_up("ready", began, status, detail))
 
     def _tell(self, what: WarmUp) -> None:
         if self._progress is not None:

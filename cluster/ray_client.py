@@ -47,9 +47,14 @@ class Client:
         result = await self._call("score", request, caller or Caller())
         return ScoredResult.of(result, request.completion)
 
-    async def check(self, source: Source, *, timeout_s: float, caller: Caller | None = None) -> CheckResult:
-        """What Lean says of a source. Raises `KernelUnavailable` after its retries, `Refused`, and `ClusterLost`."""
-        result: CheckResult = await self._call("check", source, timeout_s=timeout_s, caller=caller or Caller())
+    async def check(
+        self, source: Source, *, timeout_s: float, caller: Caller | None = None, kernel: str = "", memory: str = ""
+    ) -> CheckResult:
+        """What Lean says of a source. `kernel`, `memory`: see `ScoreRequest`. Raises `KernelUnavailable` after its
+        retries, `Refused`, and `ClusterLost`.
+        """
+        where = {"caller": caller or Caller(), "kernel": kernel, "memory": memory}
+        result: CheckResult = await self._call("check", source, timeout_s=timeout_s, **where)
         return result
 
     async def patient_score(self, request: ScoreRequest, caller: Caller | None = None) -> ScoredResult:

@@ -1,14 +1,16 @@
-"""A process that ends what a local Ray leaves behind when the program that started it is killed.
+"""A process that removes what a program leaves behind when it is killed: processes of a Ray that it has started, and
+folders that were for its own time.
 
 Ray's own servers die with that program. Two agents that its node manager started do not: they try for a minute to
 report the death to a server that is gone as well (Ray 2.60, `ray._private.process_watcher`). Run as a file of its own,
-with nothing but the standard library: `python ray_guard.py OWNER PID:STARTED …`.
+with nothing but the standard library: `python ray_guard.py OWNER [PID:STARTED | FOLDER] …`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,8 +30,17 @@ def start_guard(since: set[int]) -> subprocess.Popen[bytes] | None:
     if not sys.platform.startswith("linux"):
         return None
     started = [f"{pid}:{_start_time(pid)}" for pid in descendants(os.getpid()) if pid not in since and _is_ray(pid)]
+    return _start(started)
+
+
+def start_sweeper(folder: Path) -> subprocess.Popen[bytes]:
+    """Remove the folder when this process was killed. Whoever removes it in good order kills the sweeper afterwards."""
+    return _start([str(folder.absolute())])
+
+
+def _start(what: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, str(os.getpid()), *started],
+        [sys.executable, "-I", "-S", __file__, str(os.getpid()), *what],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -77,16 +88,20 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _watch(owner: int, watched: dict[int, str]) -> None:
+def _watch(owner: int, watched: dict[int, str], folders: list[str]) -> None:
     while os.getppid() == owner:
         time.sleep(POLL_S)
     deadline = time.monotonic() + GRACE_S
-    while time.monotonic() < deadline and any(_start_time(pid) == began for pid, began in watched.items()):
+    while time.monotonic() < deadline and (folders or any(_start_time(p) == began for p, began in watched.items())):
         time.sleep(POLL_S)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     for pid, began in watched.items():
         if _start_time(pid) == began:
             _kill(pid)
 
 
 if __name__ == "__main__":
-    _watch(int(sys.argv[1]), {int(pid): began for pid, began in (a.split(":") for a in sys.argv[2:])})
+    paths = [what for what in sys.argv[2:] if what.startswith("/")]
+    pids = (what.split(":") for what in sys.argv[2:] if not what.startswith("/"))
+    _watch(int(sys.argv[1]), {int(pid): began for pid, began in pids}, paths)

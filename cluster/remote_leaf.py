@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -16,6 +17,8 @@ from rlmath.errors import LeafUnavailable, RlmathError
 from rlmath.leaf.config import OpenAILeaf
 from rlmath.leaf.protocol import LeafAttempt, LeafTask
 
+Observer = Callable[[float, Sequence[LeafAttempt]], None]
+"""Of a call: seconds, and what it brought."""
 RESTARTING = RetryPolicy(attempts=7, first_pause_s=0.5)
 """A leaf actor that died is back within seconds."""
 
@@ -23,16 +26,20 @@ RESTARTING = RetryPolicy(attempts=7, first_pause_s=0.5)
 class RemoteProver:
     """Attempts of one configuration. Made by `connect`."""
 
-    def __init__(self, actor: Any, config: OpenAILeaf, identity: str, max_attempts: int | None) -> None:
+    def __init__(
+        self, actor: Any, config: OpenAILeaf, identity: str, max_attempts: int | None, observed: Observer
+    ) -> None:
         self._actor, self._config, self._identity, self._max_attempts = actor, config, identity, max_attempts
+        self._observed = observed
 
     @classmethod
-    async def connect(cls, actor: Any, config: OpenAILeaf) -> RemoteProver:
-        """Ask the actor about the prover. Raises `InputError` for a configuration that cannot work, `LeafUnavailable`
-        without an actor.
+    async def connect(cls, actor: Any, config: OpenAILeaf, observed: Observer) -> RemoteProver:
+        """Ask the actor about the prover. `observed`: told of each call that brought attempts.
+
+        Raises `InputError` for a configuration that cannot work, `LeafUnavailable` without an actor.
         """
         identity, max_attempts = await _call(partial(actor.describe.remote, config))
-        return cls(actor, config, identity, max_attempts)
+        return cls(actor, config, identity, max_attempts, observed)
 
     @property
     def identity(self) -> str:
@@ -49,7 +56,9 @@ class RemoteProver:
         for twice.
         """
         begin = partial(self._actor.attempts.remote, self._config, task, tuple(indices))
+        began = time.monotonic()
         made: tuple[LeafAttempt, ...] = await _call(begin)
+        self._observed(time.monotonic() - began, made)
         return made
 
 

@@ -8,32 +8,35 @@ import hmac
 import itertools
 import logging
 import secrets
-import time
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import ray
 from ray.exceptions import RayError
 
-from cluster.admission import Admission, Arrived, Begin, Event, Finished, Refuse, Withdrawn
 from cluster.api import Caller, ClusterSettings, ClusterStatus, ScoreRequest, error_result
-from cluster.caps import AccountKey, Accounts, AccountStatus, Caps, Spend
-from cluster.events import CapsChanged, Charge
+from cluster.books import Books
+from cluster.caps import AccountStatus, Caps, Spend
+from cluster.events import Charge
 from cluster.failures import reason_of
 from cluster.gateway.server import GatewayServer
 from cluster.gateway.settings import GatewaySettings
 from cluster.judging import BrokenGoal, most_attempts
-from cluster.ledger import Ledger
+from cluster.logs import about, log_as_json
 from cluster.metered import MeteredProver, TokenMeter
-from cluster.pool import Placement, WorkerPool
+from cluster.placement import WorkerPlan
+from cluster.pool import WorkerPool
 from cluster.remote_kernel import RemoteKernel
 from cluster.remote_leaf import RemoteProver
 from cluster.requests import RequestTable
+from cluster.telemetry import Telemetry
 from cluster.tickets import Ticket
+from cluster.turns import Turns
+from cluster.wall import Wall
 from cluster.workers import LeafWorker
 from rlmath.episode import DEFAULT_SPECULATION, run_episode
-from rlmath.errors import InputError, KernelUnavailable, RlmathError, Unavailable
+from rlmath.errors import CapReached, InputError, KernelUnavailable, RlmathError, Unavailable
 from rlmath.goals import GoalsSeen
 from rlmath.kernel.protocol import CheckResult, Source
 from rlmath.leaf.config import OpenAILeaf, check_attempts, make_prover
@@ -42,8 +45,8 @@ from rlmath.types import EpisodeResult
 
 logger = logging.getLogger(__name__)
 
-PRUNE_EVERY = 1_000
-"""Requests between two prunings of the journal."""
+LOOK_S = 2.0
+"""Between two reports of what is now, as metrics."""
 
 
 class Scheduler:
@@ -51,16 +54,11 @@ class Scheduler:
     with what its journal holds.
     """
 
-    def __init__(self, placements: Sequence[Placement], settings: ClusterSettings, ledger: str) -> None:
+    def __init__(self, plan: WorkerPlan, settings: ClusterSettings, ledger: str) -> None:
         """`ledger`: path of the journal, on this node."""
-        self._placements = tuple(placements)
-        self._settings = settings
-        self._ledger = Ledger(Path(ledger), max_rows=settings.ledger_rows, max_age_s=settings.ledger_age_s)
-        self._accounts = Accounts()
-        for stored in self._ledger.accounts():
-            self._accounts.open(stored.key, stored.caps, stored.opened_at, stored.spent, closed=stored.closed)
-        self._admission = Admission(self._accounts, max_running=settings.max_running, max_waiting=settings.max_waiting)
-        self._meter = TokenMeter(self._accounts)
+        log_as_json()
+        self._plan, self._settings, self._ledger = plan, settings, Path(ledger)
+        self._opened: Books | None = None
         self._pool: WorkerPool | None = None
         self._leaves: Any = None
         self._leaf_models: dict[str, RemoteProver] = {}
@@ -68,15 +66,11 @@ class Scheduler:
         """By scope: that a goal is known tells how long ago somebody asked."""
         self._requests = RequestTable(settings.remembered, recall=self._recall)
         self._numbers = itertools.count()
-        self._turns: dict[int, asyncio.Future[None]] = {}
-        """Of requests that wait to begin."""
-        self._spends: dict[int, Spend] = {}
-        """What requests that are not over were charged so far."""
         self._secret = secrets.token_bytes(32)
-        self._restored = False
-        self._answers = 0
         self._gateway: GatewayServer | None = None
         self._serving = asyncio.Lock()
+        self._telemetry = Telemetry()
+        self._looking: asyncio.Task[None] | None = None
 
     # Requests
 
@@ -95,29 +89,38 @@ class Scheduler:
         """A verdict. Raises as `score` does, `InputError` for a broken goal too, and `Unavailable` when infrastructure
         kept the request from a verdict.
         """
-        self._restore()
+        self._books()
         key = _request_key(caller.client, request.request_id)
-        return await self._requests.once(key, request.fingerprint(), lambda: self._run(request, caller))
+        try:
+            return await self._requests.once(key, request.fingerprint(), lambda: self._run(request, caller))
+        except CapReached as error:
+            self._telemetry.cap_hit(error.cap)
+            raise
 
     async def recall(self, request_id: str, client: str) -> EpisodeResult | None:
         """The verdict of a request that a client made before, in an earlier life of this actor too, waited for if it is
         under way; None when there was none. Raises as `judge` does.
         """
-        self._restore()
+        self._books()
         return await self._requests.known(_request_key(client, request_id))
 
-    async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
-        """What Lean says of a source. Raises as `judge` does."""
-        self._restore()
-        ticket = self._ticket(caller)
+    async def check(
+        self, source: Source, *, timeout_s: float, caller: Caller, kernel: str = "", memory: str = ""
+    ) -> CheckResult:
+        """What Lean says of a source. `kernel`, `memory`: see `ScoreRequest`. Raises as `judge` does."""
+        books = self._books()
+        ticket = self._ticket(caller, "", kernel, memory)
+        books.begin(ticket)
         try:
-            async with self._wall(ticket):
-                await self._turn(ticket, 0)
+            async with Wall(books.accounts, ticket.accounts):
+                await self._turns.wait(ticket, 0)
                 return await self._workers().check(source, timeout_s=timeout_s, ticket=ticket)
+        except CapReached as error:
+            self._telemetry.cap_hit(error.cap)
+            raise
         finally:
-            self._admit(Finished(ticket.number, 0, time.monotonic()))
-            self._admit(Withdrawn(ticket.number))
-            self._ledger.charge(ticket.accounts, self._spends.pop(ticket.number))
+            self._turns.over(ticket, 0)
+            books.end(ticket)
 
     # Runs
 
@@ -126,59 +129,52 @@ class Scheduler:
 
         Raises `InputError` for an empty name.
         """
-        if not run:
-            raise InputError("run", "must not be empty")
-        self._restore()
-        now = time.time()
-        whole = AccountKey(client)
-        if client_caps is not None or whole not in self._accounts:
-            self._open(whole, client_caps or Caps(), now)
-        self._open(AccountKey(client, run), caps, now)
+        opened = self._books().open_run(run, caps, client, client_caps)
         self._room_changed()
-        return self._accounts.status(AccountKey(client, run))
+        return opened
 
     async def close_run(self, run: str, client: str = "") -> AccountStatus:
         """Let no further request of it in; its verdicts may be forgotten in time. Raises `InputError` when it is
         unknown.
         """
-        status = await self.account(client, run)
-        key = AccountKey(client, run)
-        self._accounts.close(key)
-        self._ledger.close_account(key, time.time())
-        return status
+        return self._books().close_run(run, client)
 
     async def set_client_caps(self, client: str, caps: Caps) -> None:
         """Caps on all that a client does, within runs and without; what it has spent stays."""
-        self._restore()
-        self._open(AccountKey(client), caps, time.time())
+        self._books().cap_client(client, caps)
         self._room_changed()
 
     async def account(self, client: str = "", run: str | None = None) -> AccountStatus:
         """What a run, or a client, has spent and what work under way holds. Raises `InputError` when it is unknown."""
-        key = AccountKey(client, run)
-        if key not in self._accounts:
-            raise InputError("run" if run is not None else "client", f"{key} was never opened, or is forgotten")
-        return self._accounts.status(key)
+        return self._books().account(client, run)
 
     # The cluster
 
     async def status(self) -> ClusterStatus:
-        """A snapshot. The first call starts the workers."""
-        self._restore()
-        pool = self._workers()
+        """A snapshot. The first call starts the workers. Raises `InputError` when the journal cannot be used."""
+        self._books()
+        return self._status(self._workers())
+
+    def _status(self, pool: WorkerPool) -> ClusterStatus:
+        tally = pool.book.tally
+        default, _ = self._plan.kinds.choose()
         return ClusterStatus(
             workers=pool.workers(),
-            kernel=pool.known_identity,
+            kernel=pool.identities.get(default.kernel.name),
             queued=pool.book.queued,
             in_flight=pool.book.in_flight,
-            requests_running=self._admission.running,
-            requests_waiting=self._admission.waiting,
+            requests_running=self._turns.running,
+            requests_waiting=self._turns.waiting,
             requests_done=self._requests.answered,
-            checks_done=pool.book.done,
-            retries=pool.book.retries,
-            cache_hits=pool.book.cache_hits,
-            checks_shared=pool.book.shared,
-            checks_poisoned=pool.book.poisoned,
+            checks_done=tally.done,
+            retries=tally.retries,
+            cache_hits=tally.cache_hits,
+            checks_shared=tally.shared,
+            checks_poisoned=tally.poisoned,
+            checks_moved=tally.moved,
+            kernels=dict(pool.identities),
+            oldest_request_s=self._turns.oldest_s,
+            scaled=bool(self._plan.scaled),
         )
 
     # HTTP
@@ -188,7 +184,7 @@ class Scheduler:
 
         Raises `InputError` for settings that cannot work.
         """
-        self._restore()
+        self._books()
         async with self._serving:
             if self._gateway is None:
                 gateway = GatewayServer(self, settings)
@@ -210,6 +206,8 @@ class Scheduler:
 
     async def close(self) -> None:
         """End all checks and workers. The caller then kills this actor."""
+        if self._looking is not None:
+            self._looking.cancel()
         if self._pool is not None:
             await self._pool.close()
         if self._leaves is not None:
@@ -218,101 +216,73 @@ class Scheduler:
     def _workers(self) -> WorkerPool:
         # Not in __init__: that runs outside the actor's loop, and again after a restart.
         if self._pool is None:
-            self._pool = WorkerPool(self._placements, self._settings, self._accounts, self._note_kernel)
+            accounts = self._books().accounts
+            self._pool = WorkerPool(self._plan, self._settings, accounts, self._note_kernel, self._telemetry)
             self._pool.start()
+            self._looking = asyncio.create_task(self._look(self._pool))
         return self._pool
 
-    def _restore(self) -> None:
-        """Go on with what an earlier life of this actor had accepted."""
-        if self._restored:
-            return
-        self._restored = True
-        for stored in self._ledger.unanswered():
-            request, caller = stored.request, stored.caller
-            key = _request_key(caller.client, request.request_id)
-            if not all(self._accounts.is_open(account) for account in self._keys(caller)):
-                self._ledger.drop(caller.client, request.request_id, Spend(), ())
-                continue
-            self._requests.begin(key, stored.fingerprint, lambda r=request, c=caller: self._run(r, c))  # type: ignore[misc]
+    async def _look(self, pool: WorkerPool) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            self._telemetry.look(self._status(pool), pool.book.tally)
+
+    def _books(self) -> Books:
+        """The books. The first call opens them, and goes on with what an earlier life of this actor had accepted.
+
+        Raises `InputError`: here and not in __init__, so that whoever asks is told why.
+        """
+        if self._opened is None:
+            try:
+                books = self._opened = Books(self._ledger, self._settings)
+            except InputError as error:
+                if not ray.get_runtime_context().was_current_actor_reconstructed:
+                    raise
+                # It was good enough for an earlier life: no caller is at fault.
+                raise KernelUnavailable(f"the scheduler was started again without its journal: {error}") from error
+            limits = self._settings
+            self._turns = Turns(books.accounts, max_running=limits.max_running, max_waiting=limits.max_waiting)
+            self._meter = TokenMeter(books.accounts)
+            for stored in books.unanswered():
+                key = _request_key(stored.caller.client, stored.request.request_id)
+                again = partial(self._run, stored.request, stored.caller)
+                self._requests.begin(key, stored.fingerprint, again)
+        return self._opened
 
     def _recall(self, key: str) -> tuple[str, EpisodeResult] | None:
         client, _, request_id = key.partition("\0")
-        return self._ledger.recall(client, request_id)
+        return self._books().recall(client, request_id)
 
     # One request
 
     async def _run(self, request: ScoreRequest, caller: Caller) -> EpisodeResult:
-        ticket = self._ticket(caller)
-        self._ledger.accept(request, request.fingerprint(), caller, time.time())
-        result = None
-        try:
-            async with self._wall(ticket):
-                await self._turn(ticket, most_attempts(request))
-                result = await self._judge(request, ticket)
-            return result
-        finally:
-            self._end(request, ticket, result)
+        with about(request.request_id):
+            books, ticket = self._books(), self._ticket(caller, request.request_id, request.kernel, request.memory)
+            books.begin(ticket, request)
+            result, charged = None, None
+            try:
+                async with Wall(books.accounts, ticket.accounts):
+                    await self._turns.wait(ticket, most_attempts(request))
+                    result = await self._judge(request, ticket)
+                return result
+            finally:
+                # The verdict and its charges are committed before they count here.
+                try:
+                    books.answer(ticket, request, result)
+                    charged = None if result is None else result.leaf_attempts_used
+                finally:
+                    self._turns.over(ticket, charged)
 
-    def _ticket(self, caller: Caller) -> Ticket:
-        """Raises `InputError` for a run that is not open."""
-        keys = self._keys(caller)
-        if caller.run is not None and not self._accounts.is_open(AccountKey(caller.client, caller.run)):
-            raise InputError("run", f"{caller.run} is not open: open it first")
-        ticket = Ticket(next(self._numbers), caller, keys)
-        self._spends[ticket.number] = Spend()
-        return ticket
-
-    def _keys(self, caller: Caller) -> tuple[AccountKey, ...]:
-        whole = AccountKey(caller.client)
-        run = () if caller.run is None else (AccountKey(caller.client, caller.run),)
-        return (whole, *run) if whole in self._accounts else run
-
-    def _wall(self, ticket: Ticket) -> _Wall:
-        return _Wall(self._accounts, ticket.accounts)
-
-    async def _turn(self, ticket: Ticket, attempts: int) -> None:
-        """Wait to begin. Raises `Refused`."""
-        turn = self._turns[ticket.number] = asyncio.get_running_loop().create_future()
-        try:
-            self._admit(Arrived(ticket.number, ticket.caller, ticket.accounts, attempts))
-            await turn
-        finally:
-            del self._turns[ticket.number]
-
-    def _admit(self, event: Event) -> None:
-        for instruction in self._admission.handle(event):
-            turn = self._turns.get(instruction.number)
-            if turn is None or turn.done():
-                continue  # cancelled in this very moment: it withdraws itself
-            match instruction:
-                case Begin():
-                    turn.set_result(None)
-                case Refuse(_, error):
-                    turn.set_exception(error)
-
-    def _end(self, request: ScoreRequest, ticket: Ticket, result: EpisodeResult | None) -> None:
-        """The request is over: its verdict and its charges are committed before they count here."""
-        spend, now, client = self._spends.pop(ticket.number), time.time(), ticket.caller.client
-        over: Event = Withdrawn(ticket.number)
-        try:
-            if result is None:
-                self._ledger.drop(client, request.request_id, spend, ticket.accounts)
-            else:
-                spend += Spend(leaf_attempts=result.leaf_attempts_used)
-                self._ledger.answer(client, request.request_id, result, spend, ticket.accounts, now)
-                over = Finished(ticket.number, result.leaf_attempts_used, time.monotonic())
-        finally:
-            self._admit(over)
-        self._answers += 1
-        if self._answers % PRUNE_EVERY == 0:
-            for key in self._ledger.prune(now):
-                self._accounts.forget(key)
+    def _ticket(self, caller: Caller, request_id: str, kernel: str, memory: str) -> Ticket:
+        """Raises `InputError` for a run that is not open, or a kernel that there is not."""
+        kind, larger = self._plan.kinds.choose(kernel, memory)
+        return Ticket(next(self._numbers), caller, kind, larger, self._books().of(caller), request_id)
 
     async def _judge(self, request: ScoreRequest, ticket: Ticket) -> EpisodeResult:
         try:
             leaf = await self._prover(request, ticket)
             pool = self._workers()
-            kernel = RemoteKernel(pool, await pool.identity(), ticket)
+            kernel = RemoteKernel(pool, await pool.identity(ticket.kind), ticket)
         except RayError as error:
             raise KernelUnavailable(reason_of(error)) from error
         try:
@@ -339,8 +309,7 @@ class Scheduler:
 
     def _speculation(self) -> int:
         """Leaf attempts ahead of need use slots that would be idle, unless other requests can use those."""
-        requests = self._admission.running + self._admission.waiting
-        others_fill_the_slots = requests > sum(placement.slots for placement in self._placements)
+        others_fill_the_slots = self._turns.running + self._turns.waiting > self._workers().slots
         return 0 if others_fill_the_slots else DEFAULT_SPECULATION
 
     async def _prover(self, request: ScoreRequest, ticket: Ticket) -> LeafProver:
@@ -351,63 +320,26 @@ class Scheduler:
                 self._leaves = actor_class.remote()
             key = request.leaf.model_dump_json()
             if key not in self._leaf_models:
-                self._leaf_models[key] = await RemoteProver.connect(self._leaves, request.leaf)
+                self._leaf_models[key] = await RemoteProver.connect(self._leaves, request.leaf, self._telemetry.leaf)
             prover = self._leaf_models[key]
             if not ticket.accounts:
                 return prover
-            number = ticket.number
+            note = partial(self._books().note, ticket.number, ticket.accounts)
             return MeteredProver(
-                prover,
-                request.leaf,
-                self._meter,
-                ticket.accounts,
-                lambda tokens: self._note(number, ticket.accounts, Spend(model_tokens=tokens)),
+                prover, request.leaf, self._meter, ticket.accounts, lambda tokens: note(Spend(model_tokens=tokens))
             )
         return make_prover(request.leaf, recorded=request.recorded)
 
     # Accounts
 
-    def _open(self, key: AccountKey, caps: Caps, now: float) -> None:
-        self._ledger.open_account(key, caps, now)
-        self._accounts.open(key, caps, now)
-
     def _room_changed(self) -> None:
-        self._admit(CapsChanged())
+        self._turns.caps_changed()
         self._meter.changed()
         if self._pool is not None:
             self._pool.caps_changed()
 
     def _note_kernel(self, charge: Charge) -> None:
-        self._note(charge.order, charge.accounts, Spend(kernel_us=charge.kernel_us))
-
-    def _note(self, number: int, accounts: tuple[AccountKey, ...], spend: Spend) -> None:
-        """Something was charged for a request: it is committed with its verdict, or at once when it is over."""
-        if number in self._spends:
-            self._spends[number] += spend
-        else:
-            self._ledger.charge(accounts, spend)
-
-
-class _Wall:
-    """Ends what runs in it with `CapReached` when the wall time of an account is over."""
-
-    def __init__(self, accounts: Accounts, keys: tuple[AccountKey, ...]) -> None:
-        self._accounts = accounts
-        self._end = accounts.ends_at(keys)
-        self._timeout = asyncio.timeout(None if self._end is None else max(0.0, self._end[0] - time.time()))
-
-    async def __aenter__(self) -> None:
-        if self._end is not None and self._end[0] <= time.time():
-            raise self._accounts.wall_refusal(self._end[1])
-        await self._timeout.__aenter__()
-
-    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError:
-            if self._end is None or not self._timeout.expired():
-                raise
-            raise self._accounts.wall_refusal(self._end[1]) from None
+        self._books().note(charge.order, charge.accounts, Spend(kernel_us=charge.kernel_us))
 
 
 def _request_key(client: str, request_id: str) -> str:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from cluster.caps import MICRO, AccountKey, Accounts, Hold, Resource
+from cluster.billing import Billing
+from cluster.caps import AccountKey, Accounts
 from cluster.events import (
     Alarm,
     Answered,
     Cancelled,
     CapsChanged,
-    Charge,
     CheckJob,
     Drained,
     Event,
@@ -38,6 +38,7 @@ from cluster.events import (
 )
 from cluster.fleet import AHEAD, Room, Run, Worker
 from cluster.retry import RetryPolicy
+from cluster.tally import Tally
 from cluster.verdict_cache import Outcome, VerdictCache, kernel_seconds
 from rlmath.errors import CapReached, KernelUnavailable, RlmathError, Unavailable
 
@@ -61,7 +62,7 @@ class CheckBook:
         """`ahead`: see `depth`. `accounts`: where jobs' accounts are. `cache`: None: no verdict is kept."""
         self._policy = policy
         self._ahead = ahead
-        self._accounts = accounts if accounts is not None else Accounts()
+        self._billing = Billing(accounts if accounts is not None else Accounts())
         self._cache = cache if cache is not None else VerdictCache(0)
         self._runs: dict[int, Run] = {}
         self._jobs: dict[int, Run] = {}
@@ -70,34 +71,27 @@ class CheckBook:
         """Runs that further jobs may join."""
         self._workers: dict[str, Worker] = {}
         self._rooms: dict[str, Room] = {}
-        self._parked: dict[AccountKey, list[int]] = {}
-        """Jobs that had their turn when others held what they need of an account."""
-        self._queued = self._in_flight = 0
-        self.retries = 0
-        """Attempts made after a failure."""
-        self.done = 0
-        """Results that workers gave."""
-        self.cache_hits = 0
-        """Jobs settled by a result known before."""
-        self.shared = 0
-        """Jobs that joined a run under way."""
-        self.poisoned = 0
-        """Runs given up because workers died under them."""
+        self.tally = Tally()
 
     @property
     def queued(self) -> int:
         """Checks that wait for a worker."""
-        return self._queued
+        return sum(room.queued for room in self._rooms.values())
 
     @property
     def in_flight(self) -> int:
         """Checks that workers have."""
-        return self._in_flight
+        return sum(room.in_flight for room in self._rooms.values())
 
     @property
     def open(self) -> int:
         """Jobs that are not settled."""
         return len(self._jobs)
+
+    def demand(self, environment: str) -> int:
+        """Checks of one environment that are not settled."""
+        room = self._room(environment)
+        return room.queued + room.in_flight
 
     def load(self, worker: str) -> int:
         """How many checks this worker has."""
@@ -132,7 +126,7 @@ class CheckBook:
             case NoWorkers(reason, environment):
                 self._no_workers(reason, environment, out)
             case CapsChanged():
-                for key in list(self._parked):
+                for key in self._billing.crowded:
                     self._unpark(key, out)
         return out
 
@@ -145,19 +139,19 @@ class CheckBook:
         if job.key is not None:
             known = self._cache.get(job.key, job.timeout_s)
             if known is not None:
-                self.cache_hits += 1
+                self.tally.cache_hits += 1
                 out.append(Settle(job.id, result=known))
                 return
             run = self._alike.get((job.key, job.timeout_s))
         room = self._room(job.environment)
         if run is not None:
-            self.shared += 1
+            self.tally.shared += 1
         elif room.barren is not None:
             out.append(Settle(job.id, error=KernelUnavailable(room.barren)))
             return
         else:
-            run = self._runs[job.id] = Run(job)
-            self._queued += 1
+            run = self._runs[job.id] = Run(job, room)
+            room.queued += 1
             if job.key is not None:
                 self._alike[job.key, job.timeout_s] = run
         self._jobs[job.id] = run
@@ -176,8 +170,7 @@ class CheckBook:
         run = self._jobs.pop(job_id, None)
         if run is None:
             return None
-        job = run.waiters.pop(job_id)
-        room = self._room(job.environment)
+        job, room = run.waiters.pop(job_id), run.room
         if run.queued:
             room.stale += 1
         if not run.waiters:
@@ -201,7 +194,7 @@ class CheckBook:
         self._forget(run)
         self._release(run, result, out)
         if run.queued:
-            self._room(run.job.environment).stale += len(run.waiters)
+            run.room.stale += len(run.waiters)
         for job_id in run.waiters:
             del self._jobs[job_id]
             out.append(Settle(job_id, result, error))
@@ -210,7 +203,7 @@ class CheckBook:
     def _forget(self, run: Run) -> None:
         del self._runs[run.job.id]
         if run.worker is None:
-            self._queued -= 1
+            run.room.queued -= 1
 
     def _forget_alike(self, run: Run) -> None:
         key = run.job.key
@@ -227,24 +220,16 @@ class CheckBook:
             queue.refund(payer.client, run.cost)
         else:
             queue.settle(payer.client, run.cost, kernel_seconds(result))
-        if run.hold is None:
-            return
-        hold, run.hold = run.hold, None
-        charged = self._accounts.settle(hold, 0 if result is None else round(kernel_seconds(result) * MICRO))
-        if charged:
-            out.append(Charge(payer.order, payer.accounts, charged))
-        for key in hold.keys:
+        for key in self._billing.end(run, result, out):
             self._unpark(key, out)
 
     def _unpark(self, key: AccountKey, out: list[Instruction]) -> None:
         rooms: dict[int, Room] = {}
-        for job_id in self._parked.pop(key, ()):
+        for job_id in self._billing.unpark(key):
             run = self._jobs.get(job_id)
             if run is not None and run.queued:
-                job = run.waiters[job_id]
-                room = self._room(job.environment)
-                self._push(room, job)
-                rooms[id(room)] = room
+                self._push(run.room, run.waiters[job_id])
+                rooms[id(run.room)] = run.room
         for room in rooms.values():
             self._dispatch(room, out)
 
@@ -258,7 +243,10 @@ class CheckBook:
         asked_back = event.job_id in worker.back
         self._take_from(worker, run)
         if event.result is not None:
-            self.done += 1
+            self.tally.done += 1
+        if event.result is not None and run.may_move(event.result):
+            self._move_up(run, out)
+        elif event.result is not None:
             if run.job.key is not None:
                 self._cache.put(run.job.key, run.job.timeout_s, event.result)
             self._end(run, out, event.result, None)
@@ -267,13 +255,19 @@ class CheckBook:
         elif not run.waiters:
             self._end(run, out, None, None)
         elif event.error is None and asked_back:
-            room = worker.room
-            room.again.append(event.job_id)
+            run.room.again.append(event.job_id)
         else:
             error = event.error or KernelUnavailable("the check was stopped")
             self._fail(run, event.worker, error, event.killed, out)
         self._dispatch(worker.room, out)
         self._see_drained(worker, out)
+
+    def _move_up(self, run: Run, out: list[Instruction]) -> None:
+        self.tally.moved += 1
+        run.room.queued -= 1
+        run.moved, run.room = True, self._room(run.job.larger or run.job.environment)
+        run.room.queued += 1
+        self._serve_again(run, out)
 
     def _fail(self, run: Run, worker: str, error: RlmathError, killed: bool, out: list[Instruction]) -> None:
         """For a run that no worker has any more."""
@@ -283,14 +277,14 @@ class CheckBook:
         if not run.waiters:
             self._end(run, out, None, None)
         elif run.kills >= MOST_KILLS:
-            self.poisoned += 1
+            self.tally.poisoned += 1
             told = f"gave up: {run.kills} workers died while they had this check; the last: {error}"
             self._end(run, out, None, KernelUnavailable(told))
         elif run.failures >= self._policy.attempts:
             told = f"gave up after {run.failures} attempts; the last: {error}"
             self._end(run, out, None, KernelUnavailable(told))
         else:
-            self.retries += 1
+            self.tally.retries += 1
             out.append(Pause(run.job.id, self._policy.pause_s(run.failures)))
 
     # Workers
@@ -338,25 +332,25 @@ class CheckBook:
         if room.workers:
             return
         room.barren = reason
-        waiting = [r for r in self._runs.values() if r.worker is None and r.job.environment == environment]
+        waiting = [r for r in self._runs.values() if r.worker is None and r.room is room]
         for run in sorted(waiting, key=lambda run: run.job.id):
             self._end(run, out, None, KernelUnavailable(reason))
         room.again.clear()
 
     def _take_from(self, worker: Worker, run: Run) -> None:
         worker.take(run)
-        self._in_flight -= 1
-        self._queued += 1
+        run.room.in_flight -= 1
+        run.room.queued += 1
 
     def _give(self, worker: Worker, run: Run, out: list[Instruction]) -> None:
         worker.give(run, out)
-        self._queued -= 1
-        self._in_flight += 1
+        run.room.queued -= 1
+        run.room.in_flight += 1
 
     # Dispatch
 
     def _serve_again(self, run: Run, out: list[Instruction]) -> None:
-        room = self._room(run.job.environment)
+        room = run.room
         if room.barren is not None:
             self._end(run, out, None, KernelUnavailable(room.barren))
             return
@@ -375,22 +369,19 @@ class CheckBook:
                 room.stale = max(room.stale - 1, 0)
                 continue
             job = run.waiters[job_id]
-            if job.accounts:
-                held = self._accounts.hold(job.accounts, Resource.KERNEL, job.most_us)
-                if not isinstance(held, Hold):
-                    queue.drop()
-                    self._hold_refused(run, job, held, out)
-                    continue
-                run.hold = held
-            run.payer, run.cost, run.queued = job, queue.pop(), False
+            why = self._billing.begin(run, job)
+            if why is not None:
+                queue.drop()
+                if isinstance(why, CapReached):
+                    self._refuse(run, job, why, out)
+                continue
+            run.cost, run.queued = queue.pop(), False
             room.stale += len(run.waiters) - 1
             self._give(room.workers[room.load.lowest()], run, out)
         room.even_out(out)
 
-    def _hold_refused(self, run: Run, job: CheckJob, why: AccountKey | CapReached, out: list[Instruction]) -> None:
-        if isinstance(why, AccountKey):
-            self._parked.setdefault(why, []).append(job.id)
-            return
+    def _refuse(self, run: Run, job: CheckJob, why: CapReached, out: list[Instruction]) -> None:
+        self.tally.caps_hit += 1
         del self._jobs[job.id], run.waiters[job.id]
         out.append(Settle(job.id, error=why))
         if not run.waiters:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cluster.api import Caller
 from cluster.caps import AccountKey
+from cluster.kinds import WorkerKind
 
 
 @dataclass(frozen=True)
@@ -15,8 +16,13 @@ class Ticket:
     number: int
     """Unique in the scheduler's life; earlier requests have lower ones."""
     caller: Caller
+    kind: WorkerKind
+    """Who is to make its checks."""
+    larger: WorkerKind | None = None
+    """Who is to try once more what died of memory there."""
     accounts: tuple[AccountKey, ...] = ()
     """Whose caps its work counts against."""
+    request_id: str = ""
 
     @property
     def scope(self) -> str:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 
 from rlmath.kernel.protocol import Certificate, CheckResult, Source
 
 Outcome = CheckResult | Certificate
 """What a check comes to, without or with an audit."""
 
+MEMORY = "memory"
+"""What `CheckResult.crashed` says of a check that ran out of it."""
 LONGEST_RESULT = 64 << 10
 """Characters of messages in a result; longer ones are not kept."""
 
@@ -26,18 +28,23 @@ def check_key(environment: str, source: Source, reference: Source | None, scope:
     digest = hashlib.sha256()
     for text in (scope, environment):
         _add(digest, text)
-    # Every field takes part, so that none that is added later can be forgotten.
-    _add(digest, repr(astuple(source)))
-    _add(digest, "check" if reference is None else f"certify {astuple(reference)!r}")
+    # A dataclass's own repr has every field, so that none that is added later can be forgotten.
+    _add(digest, repr(source))
+    _add(digest, "check" if reference is None else f"certify {reference!r}")
     return digest.digest()
 
 
 def kernel_seconds(outcome: Outcome) -> float:
     """What a result has cost: of a certificate, its check, its judge and its reference."""
-    if isinstance(outcome, CheckResult):
-        return outcome.elapsed_s
-    timings = outcome.audit.timings if outcome.audit is not None else {}
-    return outcome.check.elapsed_s + timings.get("b", 0.0) + timings.get("c", 0.0)
+    return check_of(outcome).elapsed_s + (audit_seconds(outcome) or 0.0)
+
+
+def audit_seconds(outcome: Outcome) -> float | None:
+    """What the judge of a certificate and its reference have cost; None when it was not audited."""
+    if isinstance(outcome, CheckResult) or outcome.audit is None:
+        return None
+    timings = outcome.audit.timings
+    return timings.get("b", 0.0) + timings.get("c", 0.0)
 
 
 @dataclass
@@ -67,13 +74,13 @@ class VerdictCache:
         self._entries.move_to_end(key)
         if timeout_s in entry.cut:
             return entry.cut[timeout_s]
-        if entry.ended is not None and _check_of(entry.ended).elapsed_s <= timeout_s:
+        if entry.ended is not None and check_of(entry.ended).elapsed_s <= timeout_s:
             return entry.ended
         return None
 
     def put(self, key: bytes, timeout_s: float, outcome: Outcome) -> None:
         """Remember what a check under this limit came to."""
-        if not self._capacity or sum(len(m.text) for m in _check_of(outcome).messages) > LONGEST_RESULT:
+        if not self._capacity or sum(len(m.text) for m in check_of(outcome).messages) > LONGEST_RESULT:
             return
         entry = self._entries.setdefault(key, _Entry())
         self._entries.move_to_end(key)
@@ -89,14 +96,20 @@ def decided_by_limit(outcome: Outcome) -> bool:
     """Whether another limit could have led to another result: it ran out of time, brought its process down, or its
     judge ran out of anything.
     """
-    check = _check_of(outcome)
+    check = check_of(outcome)
     if check.timed_out or check.crashed is not None:
         return True
     audit = outcome.audit if isinstance(outcome, Certificate) else None
     return audit is not None and audit.rule == "resources"
 
 
-def _check_of(outcome: Outcome) -> CheckResult:
+def died_of_memory(outcome: Outcome) -> bool:
+    """Whether more memory could have led to another result."""
+    return check_of(outcome).crashed == MEMORY
+
+
+def check_of(outcome: Outcome) -> CheckResult:
+    """The check, with or without an audit."""
     return outcome if isinstance(outcome, CheckResult) else outcome.check
 
 

@@ -17,9 +17,13 @@ from dataclasses import dataclass
 
 import ray
 
+from cluster.api import ClusterSettings
 from cluster.exchange import CheckSession, pack_answers, unpack_parcel
+from cluster.kinds import WorkerKind
+from cluster.logs import log_as_json
+from cluster.renewal import KernelPulse, Renewal, RenewedKernel
 from rlmath.errors import KernelUnavailable
-from rlmath.kernel.embedded import EmbeddedKernel
+from rlmath.kernel.select import OwnedKernel, make_kernel
 from rlmath.leaf.config import LeafConfig, make_prover
 from rlmath.leaf.protocol import LeafAttempt, LeafProver, LeafTask
 from rlmath.types import KernelIdentity
@@ -30,7 +34,7 @@ HEALTH = "health"
 """Concurrency group of `ping`: its own thread, so that it answers while the main loop is busy."""
 
 BEAT_S = 0.5
-"""How often the main loop shows that it turns."""
+"""How often the main loop shows that it turns, and looks at its kernel."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,10 @@ class WorkerInfo:
     """What a worker says of itself when it takes checks."""
 
     pid: int
-    image_pid: int | None
+    node_id: str
     slots: int
     identity: KernelIdentity
+    kernel: KernelPulse
 
 
 @dataclass(frozen=True)
@@ -49,20 +54,17 @@ class Pulse:
 
     loop_lag_s: float
     """How long ago the main loop last turned."""
-    image_pid: int | None
-    checks: int
-    """Results that the kernel gave."""
+    kernel: KernelPulse | None
+    """None: there is none, for now."""
 
 
 class LeanWorker:
-    """One a node: owns one warm image with `slots` children, for one scheduler."""
+    """Owns one warm kernel with `slots` children, for one scheduler."""
 
-    def __init__(self, slots: int, grace_s: float, require_isolation: bool) -> None:
-        """`grace_s`: see `CheckSession`; `require_isolation`: see `EmbeddedKernel`."""
-        self._slots = slots
-        self._grace_s = grace_s
-        self._require_isolation = require_isolation
-        self._kernel: EmbeddedKernel | None = None
+    def __init__(self, kind: WorkerKind, slots: int, settings: ClusterSettings) -> None:
+        log_as_json()
+        self._kind, self._slots, self._settings = kind, slots, settings
+        self._kernel: RenewedKernel | None = None
         self._starting: asyncio.Lock | None = None
         self._life = ""
         self._session: CheckSession | None = None
@@ -85,19 +87,13 @@ class LeanWorker:
                 if session.stuck:
                     await self._end_kernel()
             if self._kernel is None:
-                # Here, on the actor's main loop, because the image dies with the thread that starts it.
-                kernel = EmbeddedKernel(slots=self._slots, require_isolation=self._require_isolation)
-                try:
-                    await kernel.start()
-                except BaseException:
-                    await kernel.aclose()
-                    raise
+                settings = self._settings
+                kernel = RenewedKernel(self._make, Renewal(settings.renew_checks, settings.renew_growth_bytes))
+                await kernel.start()
                 self._kernel = kernel
-            self._life, self._session = (
-                life,
-                CheckSession(self._kernel, self._slots, self._grace_s, self._image_pid),
-            )
-            return WorkerInfo(os.getpid(), self._image_pid(), self._slots, self._kernel.identity)
+            self._life, self._session = life, CheckSession(self._kernel, self._slots, self._settings.kernel_grace_s)
+            node = ray.get_runtime_context().get_node_id()
+            return WorkerInfo(os.getpid(), node, self._slots, self._kernel.identity, self._kernel.pulse())
 
     async def exchange(self, packed: bytes) -> bytes:
         """A packed `Parcel` in, packed answers out; see `CheckSession.exchange`."""
@@ -109,9 +105,8 @@ class LeanWorker:
     @ray.method(concurrency_group=HEALTH)
     async def ping(self) -> Pulse:
         """Answers at once, whatever the main loop does."""
-        return Pulse(
-            time.monotonic() - self._beat, self._image_pid(), self._kernel.stats().checks if self._kernel else 0
-        )
+        kernel = self._kernel
+        return Pulse(time.monotonic() - self._beat, kernel.pulse() if kernel else None)
 
     async def close(self) -> None:
         """End all checks and the image. The actor can be opened again."""
@@ -120,8 +115,13 @@ class LeanWorker:
             self._session = None
         await self._end_kernel()
 
-    def _image_pid(self) -> int | None:
-        return self._kernel.stats().image_pid if self._kernel else None
+    def _make(self) -> OwnedKernel:
+        return make_kernel(
+            self._kind.kernel,
+            slots=self._slots,
+            require_isolation=self._settings.require_isolation,
+            memory_bytes=self._kind.memory.check_bytes,
+        )
 
     async def _end_kernel(self) -> None:
         if self._kernel is not None:
@@ -131,6 +131,8 @@ class LeanWorker:
     async def _keep_beating(self) -> None:
         while True:
             self._beat = time.monotonic()
+            if self._kernel is not None:
+                self._kernel.look()
             await asyncio.sleep(BEAT_S)
 
 
@@ -138,6 +140,7 @@ class LeafWorker:
     """Holds the clients of leaf models, one for each configuration, with their connections and their attempt cache."""
 
     def __init__(self) -> None:
+        log_as_json()
         self._provers: dict[str, LeafProver] = {}
 
     def _prover(self, config: LeafConfig) -> LeafProver:

@@ -151,7 +151,10 @@ def remove(path: Path, client: str) -> None:
 def _write(path: Path, file: KeyFile) -> None:
     # Whoever reads it at this moment sees the old file or the new one, whole.
     text = file.model_dump_json(indent=2) + "\n"
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(str(path), f"cannot write it: {error.strerror}") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             out.write(text)

@@ -32,12 +32,12 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz", responses=problems(503))
 async def readyz(request: Request) -> Response:
-    """At least one worker is warm, and the server is not shutting down."""
+    """At least one worker is warm, or will be when there is work, and the server is not shutting down."""
     gateway = gateway_of(request)
     if gateway.draining:
         raise Problem(DRAINING, "what runs is finished, nothing new is begun", DRAIN_RETRY_S)
     status = await _status(gateway)
-    if status is None or not status.ready:
+    if status is None or not (status.ready or status.scaled):
         raise Problem(UNAVAILABLE, "no worker is warm", RETRY_AFTER_S)
     return reply({"status": "ready", "workers": status.ready})
 

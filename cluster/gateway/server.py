@@ -14,6 +14,7 @@ import uvicorn
 from cluster.gateway.app import create_app
 from cluster.gateway.backend import Backend
 from cluster.gateway.calls import Gateway
+from cluster.gateway.keys import load
 from cluster.gateway.settings import GatewaySettings
 from rlmath.errors import InputError, KernelUnavailable
 
@@ -87,6 +88,16 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         # The process is somebody else's, and so are its signals.
         yield
+
+
+def rehearse(settings: GatewaySettings) -> None:
+    """Find out on this machine, before anything is started, whether a gateway could listen here with these settings.
+    Raises `InputError` as `GatewayServer` would.
+    """
+    if settings.api_keys is not None:
+        load(settings.api_keys)
+    _config(None, settings)
+    _listen(settings.host, settings.port).close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

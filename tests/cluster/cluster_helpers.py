@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+import ray
+
 from cluster.api import ScoreRequest
+from cluster.local import LocalCluster
 from rlmath.leaf.config import RecordedLeaf
 from rlmath.types import Budgets, GoalSpec, Status
 
@@ -31,6 +35,11 @@ KNOWN = (
 """Completion, recorded leaf proofs, and the verdict."""
 
 
+def renamed(text: str, name: str) -> str:
+    """With another name for the variable `n`: another text, so that no check of it is known, and the same verdict."""
+    return re.sub(r"\bn\b", name, text)
+
+
 def requests(prefix: str, count: int, verify_timeout_s: float = 60.0) -> list[ScoreRequest]:
     """Requests over all of `KNOWN`, with ids that begin with `prefix`. Each has names of its own, so that no check of
     one is a check of another.
@@ -38,7 +47,7 @@ def requests(prefix: str, count: int, verify_timeout_s: float = 60.0) -> list[Sc
     made = []
     for number in range(count):
         completion, proofs, _ = KNOWN[number % len(KNOWN)]
-        own = partial(re.sub, r"\bn\b", f"n{number}")
+        own = partial(renamed, name=f"n{number}")
         completion = own(completion)
         recorded = None if proofs is None else {name: [own(text) for text in texts] for name, texts in proofs.items()}
         leaf = {} if recorded is None else {"leaf": RecordedLeaf(), "recorded": recorded}
@@ -94,3 +103,9 @@ def gone(pids: Iterable[int], timeout_s: float) -> list[int]:
     left = list(pids)
     until(lambda: not any(alive(pid) for pid in left), timeout_s)
     return [pid for pid in left if alive(pid)]
+
+
+def kill_scheduler(cluster: LocalCluster) -> None:
+    """SIGKILL its process; Ray starts another."""
+    actor = ray.get_actor("scheduler", namespace=cluster.namespace)
+    os.kill(ray.get(actor.__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)

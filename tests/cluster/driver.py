@@ -1,6 +1,7 @@
 """A program that uses a cluster, run by test_lifecycle.py: `driver.py HOW [ADDRESS]`.
 
-It prints one line of JSON, the pids of its actors and its image, and then waits in the way that HOW names.
+It prints one line of JSON, the pids of its actors and its image and the folder of its journal, and then waits in the
+way that HOW names.
 """
 
 from __future__ import annotations
@@ -27,10 +28,9 @@ def main(how: str, address: str | None) -> int:
             worker = cluster.status()["workers"][0]
             scheduler = ray.get_actor("scheduler", namespace=cluster.namespace)
             pid = ray.get(scheduler.__ray_call__.remote(lambda _: os.getpid()))
-            print(
-                json.dumps({"pids": [pid, worker["pid"], worker["image_pid"]], "stages": [w.stage for w in told]}),
-                flush=True,
-            )
+            scratch = cluster._scratch.name if cluster._scratch else None
+            pids, stages = [pid, worker["pid"], worker["image_pid"]], [w.stage for w in told]
+            print(json.dumps({"pids": pids, "stages": stages, "scratch": scratch}), flush=True)
             if how == "wait":
                 sys.stdin.read()
             else:

@@ -178,7 +178,7 @@ def test_broken_goals_are_told_before_anything_is_scored_or_discarded(cluster: L
     assert (code, stdout) == (2, ""), stderr
     [line] = [line for line in stderr.splitlines() if "error" in line]
     assert line.startswith("rlmath: error: goals: goal "), stderr
-    assert "(1 more of the goals do not elaborate either)" in line
+    assert "(1 more do not elaborate either: goal " in line
     assert verdicts(tmp_path) == before
 
 

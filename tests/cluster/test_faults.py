@@ -7,8 +7,7 @@ import signal
 from collections.abc import Callable
 
 import pytest
-import ray
-from cluster_helpers import alive, children, expected, requests, until
+from cluster_helpers import alive, children, expected, kill_scheduler, requests, until
 
 from cluster.local import LocalCluster
 from rlmath.render import ScoredResult
@@ -48,12 +47,6 @@ def kill_children(cluster: LocalCluster) -> None:
     assert killed
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-
-
-def kill_scheduler(cluster: LocalCluster) -> None:
-    actor = ray.get_actor("scheduler", namespace=cluster.namespace)
-    pid = ray.get(actor.__ray_call__.remote(lambda _: os.getpid()))
-    os.kill(pid, signal.SIGKILL)
 
 
 def run(cluster: LocalCluster, prefix: str, fault: Callable[[LocalCluster], None] | None) -> dict[str, ScoredResult]:

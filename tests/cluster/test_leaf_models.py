@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_helpers import GOAL, TRUE, descendants
+from cluster_helpers import GOAL, TRUE, descendants, kill_scheduler, renamed
 
 from cluster.api import ScoreRequest
+from cluster.caps import Caps
 from cluster.local import LocalCluster
+from rlmath.errors import CapReached
 from rlmath.leaf.config import OpenAILeaf
 from rlmath.types import Budgets, Status
 
@@ -73,6 +75,94 @@ def test_a_server_that_fails_is_no_evidence(cluster: LocalCluster) -> None:
     assert (result.status, result.reward) == (Status.ERROR, None)
     down = cluster.score(GOAL, TRUE, leaf=leaf("http://127.0.0.1:9/v1"))
     assert (down.status, down.reward) == (Status.ERROR, None)
+
+
+def token_requests(prefix: str, server: OpenAILeaf, count: int) -> list[ScoreRequest]:
+    """Each asks for one attempt, with names of its own: no prompt is another's."""
+    return [
+        ScoreRequest(f"{prefix}-{n}", GOAL, renamed(TRUE, f"n{n}"), Budgets(leaf_attempts_per_lemma=1), server)
+        for n in range(count)
+    ]
+
+
+def test_tokens_are_held_before_they_are_asked_for_and_charged_as_the_server_counts_them(cluster: LocalCluster) -> None:
+    with OpenAIStub(lambda request, number: fenced("omega"), [Step(delay_s=0.2)] * 6) as stub:
+        server = OpenAILeaf(base_url=stub.base_url, model="stub", max_tokens=100)
+        # An attempt may use its prompt's bytes and 100 tokens: two fit at a time.
+        run = cluster.open_run(caps=Caps(model_tokens=20_000), client="tokens")
+        results = [result for _, result in cluster.score_many(token_requests("tokens", server, 6), run=run)]
+        assert [result.status for result in results] == [Status.VERIFIED] * 6
+        account = run.account()
+        assert account.spent.model_tokens == stub.prompt_tokens + stub.completion_tokens > 0
+        assert account.held.model_tokens == 0
+        assert (len(stub.requests), stub.max_in_flight) == (6, 2)
+        # One that might need more than what is left is refused before the server hears of it.
+        poor = cluster.open_run(caps=Caps(model_tokens=1_000), client="tokens")
+        with pytest.raises(CapReached, match="model_tokens of run"):
+            cluster.score(GOAL, TRUE, leaf=server, budgets=Budgets(leaf_attempts_per_lemma=1), run=poor)
+        assert len(stub.requests) == 6
+        assert poor.account().spent.model_tokens == poor.account().held.model_tokens == 0
+
+
+def test_tokens_are_charged_once_though_the_scheduler_was_killed(cluster: LocalCluster) -> None:
+    spent = {}
+    for client in ("calm", "killed"):
+        delays = [Step(delay_s=0.5)] * 60
+        with OpenAIStub(lambda request, number: fenced("omega"), delays) as stub:
+            server = OpenAILeaf(base_url=stub.base_url, model="stub", max_tokens=100)
+            run = cluster.open_run(caps=Caps(model_tokens=1_000_000), client=f"tokens {client}")
+            results = []
+            for _, result in cluster.score_many(token_requests(client, server, 8), max_in_flight=4, run=run):
+                results.append(result)
+                if client == "killed" and len(results) == 1:
+                    kill_scheduler(cluster)
+            assert [result.status for result in results] == [Status.VERIFIED] * 8
+            spent[client] = run.account().spent
+            assert run.account().held.model_tokens == 0
+    assert spent["killed"].model_tokens == spent["calm"].model_tokens > 0
+    assert spent["killed"].leaf_attempts == spent["calm"].leaf_attempts == 8
+
+
+GARBAGE = Step(raw=b'data: {"choices": [\xff\xfe\n\nnonsense', content_type="text/event-stream")
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [Step(status=429, headers=(("retry-after-ms", "5"),))] * 2,
+        [Step(status=500)] * 2,
+        [Step(drop=True)] * 2,
+        [Step(hang=True)] * 2,
+    ],
+    ids=["429", "500", "lost connection", "hangs"],
+)
+def test_a_server_that_recovers_changes_no_verdict_and_no_charge(cluster: LocalCluster, faults: list[Step]) -> None:
+    found = {}
+    for kind, script in (("well", []), ("ill", faults)):
+        with OpenAIStub(lambda request, number: fenced("omega"), script) as stub:
+            server = OpenAILeaf(base_url=stub.base_url, model="stub", max_tokens=100, timeout_s=2.0, max_retries=4)
+            run = cluster.open_run(caps=Caps(model_tokens=1_000_000), client=f"{kind} {stub.port}")
+            asked = token_requests(f"{kind}-{stub.port}", server, 4)
+            verdicts = {r.request_id.rsplit("-", 1)[1]: v for r, v in cluster.score_many(asked, run=run)}
+            found[kind] = verdicts, run.account().spent.leaf_attempts, run.account().spent.model_tokens
+    assert found["ill"] == found["well"]
+
+
+def test_a_server_that_talks_garbage_is_no_evidence_and_asked_again_it_is_as_if_it_never_had(
+    cluster: LocalCluster,
+) -> None:
+    with OpenAIStub(lambda request, number: fenced("omega"), [GARBAGE] * 2) as stub:
+        server = OpenAILeaf(base_url=stub.base_url, model="stub", max_tokens=100)
+        run = cluster.open_run(caps=Caps(model_tokens=1_000_000), client="garbage")
+        asked = token_requests("garbage", server, 4)
+        first = {request.request_id: result for request, result in cluster.score_many(asked, run=run)}
+        assert sorted(result.status for result in first.values()) == [Status.ERROR] * 2 + [Status.VERIFIED] * 2
+        assert {result.reward for result in first.values()} == {None, 1.0}
+        again = {request.request_id: result for request, result in cluster.score_many(asked, run=run)}
+        assert {result.status for result in again.values()} == {Status.VERIFIED}
+        assert all(again[name] == result for name, result in first.items() if result.reward is not None)
+        assert run.account().spent.leaf_attempts == 4
+        assert run.account().spent.model_tokens == stub.prompt_tokens + stub.completion_tokens
 
 
 async def test_cancelling_a_request_stops_the_generation(cluster: LocalCluster) -> None:

@@ -25,7 +25,7 @@ RUN = AccountKey("a", "r")
 
 
 def ledger(path: Path, rows: int = 100, age_s: float = 100.0) -> Ledger:
-    return Ledger(path, max_rows=rows, max_age_s=age_s)
+    return Ledger(path, max_rows=rows, max_age_s=age_s, patience_s=0.2)
 
 
 def answered(book: Ledger, request_id: str, now: float, run: str | None = None) -> None:
@@ -60,6 +60,7 @@ def test_a_verdict_and_its_charges_are_committed_together(tmp_path: Path) -> Non
     book = ledger(tmp_path / "l")
     book.open_account(RUN, Caps(leaf_attempts=10), 5.0)
     answered(book, "one", 6.0, run="r")
+    book.close()
     again = ledger(tmp_path / "l")
     assert again.recall("a", "one") == (ScoreRequest("one", GOAL, "x").fingerprint(), RESULT)
     assert again.recall("b", "one") is None
@@ -130,3 +131,18 @@ def test_what_is_no_ledger_is_told(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("this is no database, however long it may be" * 100)
     with pytest.raises(InputError, match="ledger"):
         ledger(tmp_path / "text")
+
+
+def test_a_ledger_belongs_to_one_at_a_time(tmp_path: Path) -> None:
+    first = ledger(tmp_path / "l")
+    for _ in range(2):
+        with pytest.raises(InputError, match="in use by another cluster"):
+            ledger(tmp_path / "l")
+    answered(first, "one", 1.0)
+    first.close()
+    assert ledger(tmp_path / "l").recall("a", "one") is not None
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ledger"):
+        ledger(tmp_path / "nowhere" / "l")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cluster_helpers import descendants, gone
+from cluster_helpers import descendants, gone, until
 
 from cluster.local import LocalCluster
 
@@ -35,8 +35,8 @@ def driver(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         process.wait()
 
 
-def ready(process: subprocess.Popen[str]) -> list[int]:
-    """Wait until the program's cluster is up; pids of its scheduler, its worker and its image."""
+def ready(process: subprocess.Popen[str]) -> tuple[list[int], Path]:
+    """Wait until the program's cluster is up. Pids of its scheduler, worker and image; the folder of its journal."""
     assert process.stdout is not None
     said = process.stdout.readline()
     assert said.startswith("{"), said
@@ -44,7 +44,14 @@ def ready(process: subprocess.Popen[str]) -> list[int]:
     assert told["stages"][0] == "ray"
     assert told["stages"][-1] == "ready"
     pids = [int(pid) for pid in told["pids"]]
-    return pids + descendants(pids[-1])
+    scratch = Path(told["scratch"])
+    assert any(scratch.iterdir())
+    return pids + descendants(pids[-1]), scratch
+
+
+def lives(cluster: LocalCluster) -> list[tuple[int, int]]:
+    """Of its workers: pid, and how often they became ready."""
+    return [(worker["pid"], worker["starts"]) for worker in cluster.status()["workers"]]
 
 
 def address(cluster: LocalCluster) -> str:
@@ -55,9 +62,9 @@ def address(cluster: LocalCluster) -> str:
 def test_a_program_that_joins_a_ray_leaves_no_actor_there(
     cluster: LocalCluster, how: str, ending: signal.Signals | None
 ) -> None:
-    ours = cluster.status()["workers"]
+    ours = lives(cluster)
     with driver(how, address(cluster)) as process:
-        pids = ready(process)
+        pids, scratch = ready(process)
         if ending is None:
             assert process.stdin is not None
             process.stdin.close()
@@ -65,19 +72,21 @@ def test_a_program_that_joins_a_ray_leaves_no_actor_there(
             process.send_signal(ending)
         assert process.wait(SOON_S) == {None: 0, signal.SIGINT: 130}.get(ending, -signal.SIGKILL)
         assert gone(pids, SOON_S) == []
-    assert cluster.status()["workers"] == ours
+        assert until(lambda: not scratch.exists(), SOON_S)
+    assert lives(cluster) == ours
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_program_that_started_a_ray_leaves_no_process(ending: signal.Signals) -> None:
     with driver("score") as process:
-        pids = ready(process)
+        pids, scratch = ready(process)
         everything = set(pids) | set(descendants(process.pid))
         assert len(everything) > len(pids), "Ray's own processes are among them"
         process.send_signal(ending)
         process.wait(SOON_S)
         assert gone(everything, SOON_S) == []
+        assert until(lambda: not scratch.exists(), SOON_S)
 
 
 def test_a_kernel_that_cannot_start_is_one_clear_error(cluster: LocalCluster) -> None:

@@ -118,7 +118,8 @@ def test_an_empty_id_is_refused() -> None:
 
 def test_what_travels_is_known_without_ray() -> None:
     program = (
-        "import sys, cluster.api, cluster.requests, cluster.state, cluster.admission, cluster.ledger; "
+        "import sys, cluster.api, cluster.requests, cluster.state, cluster.admission, cluster.books, "
+        "cluster.autoscale, cluster.placement, cluster.renewal, cluster.metrics; "
         "sys.exit('ray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import ray
-from cluster_helpers import ENDLESS, GOAL, TRUE, expected, requests, until
+from cluster_helpers import ENDLESS, GOAL, TRUE, expected, kill_scheduler, requests, until
 
-from cluster.api import ClusterSettings, ScoreRequest
+from cluster.api import Caller, ClusterSettings, ScoreRequest
 from cluster.caps import Caps
 from cluster.local import LocalCluster
 from rlmath.errors import CapReached, InputError
+from rlmath.kernel.protocol import Source
 from rlmath.leaf.config import RecordedLeaf
 from rlmath.types import Budgets, Status
 
@@ -31,26 +29,33 @@ def kernel_checks(cluster: LocalCluster) -> int:
     return sum(int(worker["checks"]) for worker in cluster.status()["workers"])
 
 
-def kill_scheduler(cluster: LocalCluster) -> None:
-    actor = ray.get_actor("scheduler", namespace=cluster.namespace)
-    os.kill(ray.get(actor.__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
+def test_sixteen_identical_checks_cost_one(cluster: LocalCluster) -> None:
+    source = Source("theorem sixteen : ∀ n : Nat, n + 0 = n := fun _ => rfl")
+    before, asked = kernel_checks(cluster), cluster.status()
+    client, loop = cluster._running()
+    results = [loop.submit(client.check(source, timeout_s=30.0, caller=Caller("sixteen"))) for _ in range(16)]
+    first, *others = [future.result() for future in results]
+    assert first.errors == ()
+    assert all(other == first for other in others)
+    shared = {key: cluster.status()[key] - asked[key] for key in ("cache_hits", "checks_shared", "checks_done")}
+    assert shared["checks_done"] == kernel_checks(cluster) - before == 1
+    assert shared["cache_hits"] + shared["checks_shared"] == 15
 
 
 def test_sixteen_identical_statements_of_a_group_cost_one_kernel_check(cluster: LocalCluster) -> None:
-    # One statement, which is ill-formed, and sixteen assemblies: nothing else comes to be checked beside the plans.
-    statement = "∀ n : Nat, n + sixteen = n"
+    # One statement, which is well-formed, and sixteen assemblies that fail: every plan is checked to its end.
+    statement = "∀ n : Nat, n + 16 = 16 + n"
     group = [
         ScoreRequest(f"group-{n}", GOAL, f"#lemma h1 : {statement}\n#assembly\nintro n\nexact absurd {n} {n}\n#end\n")
         for n in range(16)
     ]
+    run = cluster.open_run(client="group")
     before, asked = kernel_checks(cluster), cluster.status()
-    results = [result for _, result in cluster.score_many(group)]
-    assert {result.status for result in results} == {Status.STATEMENT_ILL_FORMED}
-    shared = {key: cluster.status()[key] - asked[key] for key in ("cache_hits", "checks_shared", "checks_done")}
-    assert shared["cache_hits"] + shared["checks_shared"] >= 15
-    # A plan's own check is cut short when its statement fails, and may or may not have been counted: all but those.
-    assert kernel_checks(cluster) - before == shared["checks_done"]
-    assert shared["checks_done"] <= 1 + 1 + 16
+    results = [result for _, result in cluster.score_many(group, run=run)]
+    assert {result.status for result in results} == {Status.PLAN_INVALID}
+    done = cluster.status()["checks_done"] - asked["checks_done"]
+    # The goal once, the statement once, and each plan.
+    assert done == kernel_checks(cluster) - before == 1 + 1 + 16
 
 
 def test_identical_requests_of_a_group_cost_the_checks_of_one(cluster: LocalCluster) -> None:
@@ -121,6 +126,13 @@ def test_wall_time_ends_what_is_under_way(cluster: LocalCluster) -> None:
     assert until(lambda: cluster.status()["in_flight"] == 0, 10)
 
 
+def test_an_unknown_kernel_or_memory_class_is_told(cluster: LocalCluster) -> None:
+    client, loop = cluster._running()
+    for wrong in ("kernel", "memory"):
+        with pytest.raises(InputError, match=wrong):
+            loop.run(client.score(ScoreRequest(f"unknown-{wrong}", GOAL, TRUE, **{wrong: "nonsense"})))
+
+
 @pytest.fixture
 def journaled(cluster: LocalCluster, tmp_path: Path) -> Iterator[LocalCluster]:
     """A cluster of its own on the same Ray, whose journal can be looked at."""
@@ -150,6 +162,12 @@ def test_a_scheduler_that_is_killed_goes_on_and_charges_once(journaled: LocalClu
     assert again == wanted
     assert journaled.status()["checks_done"] == 0
     assert run.account() == before
+
+
+def test_a_journal_serves_one_cluster_at_a_time(journaled: LocalCluster, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="in use by another cluster"):
+        LocalCluster(slots=1, ledger=tmp_path / "ledger.sqlite").start()
+    assert journaled.score(GOAL, TRUE).status is Status.VERIFIED
 
 
 def test_what_was_under_way_is_run_again_though_nobody_asks(cluster: LocalCluster, tmp_path: Path) -> None:

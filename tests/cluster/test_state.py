@@ -99,7 +99,7 @@ def test_a_lost_worker_gives_its_checks_back_and_they_go_elsewhere() -> None:
     assert b.handle(WorkerLost("a", "killed")) == [Pause(0, RetryPolicy(ATTEMPTS).pause_s(1))]
     b.handle(WorkerReady("a2", 8))
     assert len(sent(b.handle(PauseOver(0)))) == 1
-    assert b.retries == 1
+    assert b.tally.retries == 1
 
 
 def test_a_check_is_tried_on_another_worker_when_there_is_one() -> None:
@@ -158,7 +158,7 @@ def test_a_check_under_which_two_workers_died_gets_no_third() -> None:
     assert "2 workers died" in settled(b.handle(WorkerLost("b", "killed")))[0]
     assert settled(b.handle(Answered("c", 1, result=RESULT))) == {1: RESULT}
     assert settled(b.handle(Answered("c", 2, result=RESULT))) == {2: RESULT}
-    assert b.poisoned == 1
+    assert b.tally.poisoned == 1
 
 
 def test_a_cancelled_check_keeps_its_slot_until_the_worker_has_stopped_it() -> None:
@@ -182,7 +182,7 @@ def test_what_waits_at_one_worker_is_asked_back_when_another_would_idle() -> Non
     assert [number for _, number in sent(b.handle(Answered("a", 3)))] == [3]
     assert [number for _, number in sent(b.handle(Answered("a", 2)))] == [2]
     assert b.load("b") + b.load("c") == 2
-    assert b.retries == 0
+    assert b.tally.retries == 0
     assert b.handle(Answered("a", 0, result=RESULT)) == [Settle(0, result=RESULT)]
 
 
@@ -248,7 +248,7 @@ def test_identical_checks_are_one_run_and_later_ones_none() -> None:
     assert runs == [[("a", 0)], *[[]] * 15]
     assert settled(b.handle(Answered("a", 0, result=RESULT))) == dict.fromkeys(range(16), RESULT)
     assert b.handle(Submitted(job(16, key=b"same"))) == [Settle(16, result=RESULT)]
-    assert (b.done, b.shared, b.cache_hits) == (1, 15, 1)
+    assert (b.tally.done, b.tally.shared, b.tally.cache_hits) == (1, 15, 1)
 
 
 def test_a_run_goes_on_as_long_as_one_job_wants_it_and_a_dropped_one_is_not_joined() -> None:
@@ -363,3 +363,44 @@ def test_weights_are_shares_of_the_kernel_time(slots: int) -> None:
     # Beside one quantum: what was sent ahead before the costs were known.
     ahead = 2 * slots * quantum
     assert abs(served["heavy"] / 3.0 - served["light"]) <= quantum + ahead
+
+
+MEMORY = CheckResult(crashed="memory", elapsed_s=0.5)
+
+
+def test_what_died_of_memory_is_tried_once_where_there_is_more_and_charged_once() -> None:
+    b, accounts = capped(100.0)
+    b.handle(WorkerReady("small", 1, "small"))
+    b.handle(WorkerReady("large", 1, "large"))
+    wanted = replace(paid(0), environment="small", larger="large", key=b"k")
+    assert sent(b.handle(Submitted(wanted))) == [("small", 0)]
+    moved = b.handle(Answered("small", 0, result=MEMORY))
+    assert sent(moved) == [("large", 0)]
+    assert settled(moved) == {}
+    assert accounts.status(RUN).held.kernel_us == 10_000_000
+    assert b.tally.moved == 1
+    again = b.handle(Answered("large", 0, result=replace(MEMORY, elapsed_s=2.0)))
+    assert Charge(0, (RUN,), 2_000_000) in again
+    assert settled(again)[0] == replace(MEMORY, elapsed_s=2.0)
+    assert (b.tally.moved, b.demand("small"), b.demand("large")) == (1, 0, 0)
+    assert b.handle(Submitted(replace(wanted, id=1))) == [Settle(1, result=replace(MEMORY, elapsed_s=2.0))]
+
+
+def test_what_died_of_memory_waits_for_a_larger_worker_unless_there_will_be_none() -> None:
+    b = book()
+    b.handle(WorkerReady("small", 1, "small"))
+    for number in range(2):
+        b.handle(Submitted(job(number, environment="small", larger="large")))
+    assert settled(b.handle(Answered("small", 0, result=MEMORY))) == {}
+    assert (b.demand("small"), b.demand("large"), b.queued, b.in_flight) == (1, 1, 1, 1)
+    assert sent(b.handle(WorkerReady("large", 1, "large"))) == [("large", 0)]
+    b.handle(WorkerLost("large", "node gone"))
+    assert "refused" in settled(b.handle(NoWorkers("refused", "large")))[0]
+    assert "refused" in settled(b.handle(Answered("small", 1, result=MEMORY)))[1]
+
+
+def test_what_died_of_memory_keeps_its_result_where_there_is_no_larger_class() -> None:
+    b = book()
+    b.handle(WorkerReady("small", 1))
+    b.handle(Submitted(job(0)))
+    assert settled(b.handle(Answered("small", 0, result=MEMORY))) == {0: MEMORY}

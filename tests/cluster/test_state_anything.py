@@ -40,6 +40,8 @@ ATTEMPTS = 3
 SOURCE = Source("theorem t : True := trivial")
 CLIENTS = ("a", "b")
 CAP_US = 7_000_000
+LARGER = "larger"
+"""Environment of the workers with more memory."""
 MOST_US = 3_000_000
 """Of one check: two fit under the cap at a time."""
 
@@ -70,7 +72,11 @@ class Anything(RuleBasedStateMachine):
         self.draining: set[str] = set()
         self.charged: dict[str, int] = dict.fromkeys(CLIENTS, 0)
         self.used: dict[str, int] = dict.fromkeys(CLIENTS, 0)
-        self.hopeless = False
+        self.where: dict[str, str] = {}
+        """Environment of each worker."""
+        self.moved: set[int] = set()
+        """Died of memory once, and not settled."""
+        self.hopeless: set[str] = set()
 
     def obey(self, instructions: list[Instruction]) -> None:
         for instruction in instructions:
@@ -82,6 +88,7 @@ class Anything(RuleBasedStateMachine):
                     if self.kills.get(job.id):
                         others = [n for n in self.has[worker] if self.kills.get(n)]
                         assert not others, "two suspects at one worker"
+                    assert self.where[worker] == (LARGER if job.id in self.moved else ""), "at the wrong kind of worker"
                     self.has[worker].add(job.id)
                 case Settle(job_id, result, error):
                     assert job_id in self.wanted, "settled twice, or never asked for"
@@ -112,7 +119,7 @@ class Anything(RuleBasedStateMachine):
     def forget(self, worker: str) -> None:
         self.stopping = {(name, number) for name, number in self.stopping if name != worker}
         self.draining.discard(worker)
-        del self.slots[worker], self.has[worker]
+        del self.slots[worker], self.has[worker], self.where[worker]
 
     @rule(
         count=st.integers(1, 6),
@@ -122,9 +129,18 @@ class Anything(RuleBasedStateMachine):
         timeout=st.sampled_from([1.0, 2.0]),
         deadline=st.booleans(),
         free=st.booleans(),
+        larger=st.booleans(),
     )
     def submit(
-        self, count: int, client: str, priority: int, alike: bytes | None, timeout: float, deadline: bool, free: bool
+        self,
+        count: int,
+        client: str,
+        priority: int,
+        alike: bytes | None,
+        timeout: float,
+        deadline: bool,
+        free: bool,
+        larger: bool,
     ) -> None:
         for _ in range(count):
             number, self.next_job = self.next_job, self.next_job + 1
@@ -141,14 +157,15 @@ class Anything(RuleBasedStateMachine):
                 accounts=() if free else (self.keys[client],),
                 most_us=MOST_US,
                 deadline_s=9.0 if deadline else None,
+                larger=LARGER if larger and alike is None else None,
             )
             self.obey(self.book.handle(Submitted(job)))
 
-    @rule(slots=st.integers(1, 4))
-    def worker_ready(self, slots: int) -> None:
+    @rule(slots=st.integers(1, 4), environment=st.sampled_from(["", "", LARGER]))
+    def worker_ready(self, slots: int, environment: str = "") -> None:
         name, self.next_worker = f"w{self.next_worker}", self.next_worker + 1
-        self.slots[name], self.has[name], self.hopeless = slots, set(), False
-        self.obey(self.book.handle(WorkerReady(name, slots)))
+        self.slots[name], self.has[name], self.where[name] = slots, set(), environment
+        self.obey(self.book.handle(WorkerReady(name, slots, environment)))
 
     @precondition(lambda self: self.slots)
     @rule(data=st.data())
@@ -170,7 +187,7 @@ class Anything(RuleBasedStateMachine):
     @precondition(lambda self: any(self.has.values()))
     @rule(
         data=st.data(),
-        how=st.sampled_from(["result", "result", "result", "timeout", "fails", "kills"]),
+        how=st.sampled_from(["result", "result", "result", "timeout", "memory", "fails", "kills"]),
         seconds=st.sampled_from([0.001, 0.5, 1.0, 2.9, 7.0]),
     )
     def answer(self, data: st.DataObject, how: str, seconds: float) -> None:
@@ -184,8 +201,16 @@ class Anything(RuleBasedStateMachine):
             error = KernelUnavailable("image died")
             self.obey(self.book.handle(Answered(name, number, error=error, killed=how == "kills")))
         else:
-            result = CheckResult(elapsed_s=seconds, timed_out=how == "timeout")
+            crashed = "memory" if how == "memory" else None
+            result = CheckResult(elapsed_s=seconds, timed_out=how == "timeout", crashed=crashed)
             before = sum(self.charged.values())
+            moves = crashed is not None and self.jobs[number].larger is not None and number not in self.moved
+            if moves and number in self.wanted:
+                self.moved.add(number)
+                self.obey(self.book.handle(Answered(name, number, result=result)))
+                assert number in self.wanted or self.barren(LARGER), "it is tried once more"
+                assert sum(self.charged.values()) == before, "it is not over"
+                return
             self.obey(self.book.handle(Answered(name, number, result=result)))
             charged = sum(self.charged.values()) - before
             assert charged in (0, min(round(seconds * 1e6), MOST_US)), "once at most, and by its cost"
@@ -228,12 +253,17 @@ class Anything(RuleBasedStateMachine):
             self.pausing.remove(number)
             self.obey(self.book.handle(PauseOver(number)))
 
-    @precondition(lambda self: not self.slots)
-    @rule()
-    def no_workers(self) -> None:
-        self.hopeless = True
-        self.obey(self.book.handle(NoWorkers("all refused")))
-        assert not self.wanted, "no job outlives the last hope"
+    @rule(environment=st.sampled_from(["", LARGER]))
+    def no_workers(self, environment: str) -> None:
+        if environment in self.where.values():
+            return
+        self.hopeless.add(environment)
+        self.obey(self.book.handle(NoWorkers("all refused", environment)))
+        left = [number for number in self.wanted if (LARGER if number in self.moved else "") == environment]
+        assert not left, "no job outlives the last hope"
+
+    def barren(self, environment: str) -> bool:
+        return environment in self.hopeless and environment not in self.where.values()
 
     @rule(client=st.sampled_from(CLIENTS))
     def buy_more(self, client: str) -> None:
@@ -260,8 +290,9 @@ class Anything(RuleBasedStateMachine):
     @invariant()
     def no_job_that_may_run_waits_while_a_worker_idles(self) -> None:
         """What waits has been bought by others for now, is in a pause, or is a suspect that has to be alone."""
-        idle = any(len(self.has[w]) < slots for w, slots in self.slots.items() if w not in self.draining)
-        if idle and not any(self.kills.values()) and not self.pausing:
+        ready = {w: slots for w, slots in self.slots.items() if w not in self.draining and not self.where[w]}
+        idle = any(len(self.has[w]) < slots for w, slots in ready.items())
+        if idle and not any(self.kills.values()) and not self.pausing and not self.moved & self.wanted:
             held = [self.accounts.status(key) for key in self.keys.values()]
             blocked = any(s.spent.kernel_us + s.held.kernel_us + MOST_US > self.cap_us[s.client] for s in held)
             assert blocked or not self.book.queued
@@ -269,9 +300,10 @@ class Anything(RuleBasedStateMachine):
     @invariant()
     def no_check_waits_at_one_worker_while_another_idles(self) -> None:
         if not self.book.queued and not self.stopping:
-            slots = {name: slots for name, slots in self.slots.items() if name not in self.draining}
-            idle = any(len(self.has[name]) < slots[name] for name in slots)
-            assert not idle or all(len(self.has[name]) <= slots[name] for name in slots)
+            for where in ("", LARGER):
+                names = [n for n in self.slots if n not in self.draining and self.where[n] == where]
+                idle = any(len(self.has[name]) < self.slots[name] for name in names)
+                assert not idle or all(len(self.has[name]) <= self.slots[name] for name in names)
 
     def teardown(self) -> None:
         """Everything drains: with good workers and enough money, every job that is still wanted gets its result."""
@@ -279,6 +311,7 @@ class Anything(RuleBasedStateMachine):
             for _ in range(60):
                 self.buy_more(client)
         self.worker_ready(4)
+        self.worker_ready(4, LARGER)
         for _ in range(10_000):
             if not self.wanted:
                 break

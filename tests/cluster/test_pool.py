@@ -1,0 +1,91 @@
+"""The lively half of the book of checks, with a stand-in at the far side of the wire to a worker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from cluster.api import Caller, ClusterSettings
+from cluster.autoscale import Autoscale
+from cluster.caps import Accounts
+from cluster.events import CheckJob
+from cluster.exchange import CheckAnswer, pack_answers, unpack_parcel
+from cluster.kinds import Kinds
+from cluster.lives import Life, Link
+from cluster.placement import Placement, WorkerPlan
+from cluster.pool import WorkerPool
+from cluster.telemetry import Telemetry
+from cluster.tickets import Ticket
+from cluster.workers import WorkerInfo
+from rlmath.errors import KernelUnavailable
+from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.types import KernelIdentity
+
+KINDS = Kinds()
+KIND, _ = KINDS.choose()
+PLAN = WorkerPlan(scaled=((KIND, Autoscale(4, 1)),), kinds=KINDS)
+IDENTITY = KernelIdentity("embedded", "4", "e")
+
+
+class Wire:
+    """Answers every call at once with what `answers` makes of its checks."""
+
+    def __init__(self, answers: Callable[[Sequence[CheckJob]], list[CheckAnswer]]) -> None:
+        self._answers = answers
+        self.exchange = SimpleNamespace(remote=self._exchange)
+
+    async def _exchange(self, packed: bytes) -> bytes:
+        return pack_answers(self._answers(unpack_parcel(packed).jobs))
+
+
+async def ready(answers: Callable[[Sequence[CheckJob]], list[CheckAnswer]]) -> tuple[WorkerPool, Life]:
+    """A pool with one worker that is ready."""
+    pool = WorkerPool(PLAN, ClusterSettings(cached_checks=0), Accounts(), lambda _: None, Telemetry())
+    wire: Any = Wire(answers)
+    link = Link(0, Placement(None, 4, KIND), wire)
+    life = link.life = Life("w", asyncio.get_running_loop().create_future())
+    pool.agree(link, IDENTITY)
+    pulse: Any = None
+    pool.begun(link, life, WorkerInfo(1, "node", 4, IDENTITY, pulse))
+    return pool, life
+
+
+def ask(pool: WorkerPool, number: int) -> asyncio.Task[CheckResult]:
+    ticket = Ticket(number, Caller(), KIND)
+    return asyncio.create_task(pool.check(Source(f"theorem t{number} : True := trivial"), timeout_s=1.0, ticket=ticket))
+
+
+async def test_an_answer_that_crosses_a_cancellation_costs_no_other_answer() -> None:
+    tasks: list[asyncio.Task[CheckResult]] = []
+
+    def answers(jobs: Sequence[CheckJob]) -> list[CheckAnswer]:
+        if jobs:
+            tasks[0].cancel()  # whoever asked has not run since, so nobody was told
+        return [CheckAnswer(job.id, CheckResult(elapsed_s=0.1)) for job in jobs]
+
+    pool, life = await ready(answers)
+    tasks += [ask(pool, number) for number in range(3)]
+    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
+    assert isinstance(done[0], asyncio.CancelledError)
+    assert done[1:] == [CheckResult(elapsed_s=0.1)] * 2
+    assert not life.lost.done()
+    assert (pool.book.open, pool.book.in_flight, pool.book.queued) == (0, 0, 0)
+
+
+async def test_answers_that_cannot_be_taken_cost_the_worker_its_life_and_no_check_its_answer() -> None:
+    def answers(jobs: Sequence[CheckJob]) -> list[CheckAnswer]:
+        broken: Any = SimpleNamespace(job_id=jobs[0].id, result="no result", error=None, killed=False)
+        return [broken] if jobs else []
+
+    pool, life = await ready(answers)
+    task = ask(pool, 0)
+    reason = await asyncio.wait_for(life.lost, 10)
+    assert "could not be taken" in reason
+    pool.ended(pool._living["w"][0], life, reason)
+    assert pool.book.queued == 1
+    task.cancel()
+    assert isinstance(
+        (await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError | KernelUnavailable
+    )

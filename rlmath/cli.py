@@ -7,16 +7,17 @@ audit, a red `doctor`) · 2 bad input, told in one line `rlmath: error: FIELD: p
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from rlmath import __version__
-from rlmath.commands import audit, check, doctor, evaluate, keys, score, serve
+from rlmath.commands import audit, check, doctor, env_server, evaluate, keys, repl, score, serve, top
 from rlmath.errors import InputError, RlmathError
 
-COMMANDS = (evaluate, score, check, audit, serve, keys, doctor)
+COMMANDS = (evaluate, score, check, audit, serve, env_server, repl, top, keys, doctor)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,6 +29,9 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # ∀ on a terminal that has only ASCII is no reason to die
     try:
         arguments = _parser().parse_args(argv)
         code: int = arguments.run(arguments)

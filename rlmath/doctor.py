@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.kernel.config import Config
 from rlmath.kernel.embedded.isolation import Isolation
 from rlmath.kernel.protocol import Kernel, Source
 from rlmath.types import GoalSpec, Status
@@ -48,15 +49,18 @@ class Finding:
     """What to do about it; empty when it is fine."""
 
 
-async def examine(*, checks: int, ray: bool) -> AsyncIterator[Finding]:
+async def examine(*, checks: int, ray: bool, kernel: Config | None = None) -> AsyncIterator[Finding]:
     """All findings, each as soon as it is known. `checks`: how many tiny checks the latency is the median of. `ray`:
-    also start a local cluster and judge one plan on it (some 10 s)."""
+    also start a local cluster and judge one plan on it (some 10 s). `kernel`: also try this one."""
     yield _python()
     yield _machine()
     kernel_works = True
     async for finding in _kernel(checks):
         kernel_works &= finding.state is not State.FAILED
         yield finding
+    if kernel is not None:
+        async for finding in _chosen_kernel(kernel, checks):
+            yield finding
     yield _package("ray", "the cluster: rlmath eval", "rlmath")
     if ray and kernel_works:
         yield await asyncio.to_thread(_cluster)
@@ -136,6 +140,33 @@ async def _kernel(checks: int) -> AsyncIterator[Finding]:
             middle, slowest = statistics.median(times) * 1000, max(times) * 1000
             yield Finding(
                 name, State.OK, f"{middle:.1f} ms for a tiny theorem (median of {checks}; slowest {slowest:.1f} ms)"
+            )
+    except RlmathError as error:
+        yield Finding(name, State.FAILED, "does not work", str(error))
+
+
+async def _chosen_kernel(config: Config, checks: int) -> AsyncIterator[Finding]:
+    """The kernel of a `[kernel]` section: does it start, what is its word worth, how fast is it."""
+    from rlmath.kernel.select import make_kernel
+    from rlmath.kernel.unaudited import UNAUDITED
+
+    name = f"kernel {config.name}"
+    started = time.perf_counter()
+    try:
+        async with make_kernel(config, slots=1) as kernel:
+            seconds = time.perf_counter() - started
+            yield Finding(name, State.OK, f"{kernel.identity}; ready in {seconds:.1f} s")
+            if UNAUDITED in kernel.identity.kernel:
+                scores = getattr(config, "accept_unaudited", False)
+                text = "verdicts rest on the word of the process that ran the submission"
+                fix = "" if scores else "it checks files and scores no plans unless accept_unaudited = true"
+                yield Finding("audit", State.ABSENT, text, fix)
+            else:
+                yield Finding("audit", State.OK, "a clean process has the last word on every theorem")
+            times = [await _timed(kernel) for _ in range(checks)]
+            middle, slowest = statistics.median(times) * 1000, max(times) * 1000
+            yield Finding(
+                "check", State.OK, f"{middle:.1f} ms for a tiny theorem (median of {checks}; slowest {slowest:.1f} ms)"
             )
     except RlmathError as error:
         yield Finding(name, State.FAILED, "does not work", str(error))

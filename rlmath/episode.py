@@ -44,6 +44,8 @@ from rlmath.verdicts import (
 )
 
 DEFAULT_BUDGETS = Budgets()
+NOT_AUDITED = "NOT AUDITED: on the word of the process that ran the submission"
+"""What a verdict says that a kernel without an audit gave."""
 AUDIT_PROCESSES = ("a", "b", "c")
 """See `AuditVerdict.timings`."""
 DEFAULT_SPECULATION = 8
@@ -122,7 +124,7 @@ class _Episode:
         return EpisodeResult(
             goal_id=self.goal.id,
             status=failure.status if failure else Status.VERIFIED,
-            detail=failure.detail if failure else "",
+            detail=failure.detail if failure else NOT_AUDITED if _is_unaudited(verdict) else "",
             stages=stage_reports(failure, self.notes, lemmas=self.plan is None or bool(self.plan.lemmas)),
             lemma_outcomes=self.account.outcomes if self.account else (),
             leaf_attempts_used=self.account.attempts_used if self.account else 0,
@@ -215,7 +217,8 @@ class _Episode:
             certificate = await self._certify(source)
         verdict = final_verdict(self.goal, source, certificate, lemmas=lemmas)
         if isinstance(verdict, Accepted):
-            self.notes["audit"] = f"axioms: {', '.join(verdict.axioms)}" if verdict.axioms else "no axioms"
+            axioms = f"axioms: {', '.join(verdict.axioms)}" if verdict.axioms else "no axioms"
+            self.notes["audit"] = axioms if verdict.constants is not None else f"{NOT_AUDITED}; {axioms}"
         return verdict
 
     async def _check(self, source: Source) -> CheckResult:
@@ -258,3 +261,7 @@ class _Episode:
         finally:
             first, _ = self.spans.get(stage, (begin, begin))
             self.spans[stage] = first, time.perf_counter()
+
+
+def _is_unaudited(verdict: Plan | Failure | Accepted) -> bool:
+    return isinstance(verdict, Accepted) and verdict.constants is None

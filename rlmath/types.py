@@ -117,7 +117,7 @@ class KernelIdentity:
     """Which kernel gave a verdict: enough to tell two verdicts' environments apart."""
 
     kernel: str
-    """`embedded`, `repl`, `kimina` or `toolchain`."""
+    """`embedded`, `repl`, `kimina` or `toolchain`; with ` (unaudited)` when no audit stands behind its verdicts."""
     lean_version: str
     """E.g. `4.35.0`."""
     environment: str
@@ -181,7 +181,7 @@ class EpisodeResult:
     goal_id: str
     status: Status
     detail: str = ""
-    """Names the offending lemma, token or Lean message; empty when verified."""
+    """Names the offending lemma, token or Lean message; empty when verified, but where no audit stands behind it."""
     stages: tuple[StageReport, ...] = ()
     lemma_outcomes: tuple[LemmaOutcome, ...] = ()
     leaf_attempts_used: int = 0
@@ -190,8 +190,8 @@ class EpisodeResult:
     axioms: tuple[str, ...] | None = None
     """Axioms the accepted theorem rests on; None unless verified."""
     audit_constants: int | None = None
-    """How many constants of the accepted theorem a clean process sent through the kernel again; None unless
-    verified."""
+    """How many constants of the accepted theorem a clean process sent through the kernel again; None unless verified
+    by a kernel that has an audit."""
     artifact: str | None = None
     """The composed theorem that was judged last. Holds proof text: never to be shown to a policy."""
     kernel: KernelIdentity | None = None

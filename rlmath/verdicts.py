@@ -39,8 +39,9 @@ class Accepted:
     """The composed theorem stands, and rests on these axioms."""
 
     axioms: tuple[str, ...]
-    constants: int
-    """How many constants the audit sent through the kernel again."""
+    constants: int | None
+    """How many constants the audit sent through the kernel again. None: the kernel has no audit, and is configured to
+    score without one."""
 
 
 AUDIT_STATUS: Final[dict[AuditRule, tuple[str, Status]]] = {
@@ -129,6 +130,10 @@ def final_verdict(goal: GoalSpec, source: Source, certificate: Certificate, *, l
             return Failure("kernel", Status.COMPOSE_FAILED, trouble)
         return Failure("plan", Status.PLAN_INVALID, trouble)
     audit = certificate.audit
+    if audit is None and certificate.unaudited is not None:
+        if foreign := sorted(set(certificate.unaudited) - AXIOM_WHITELIST):
+            return Failure("audit", Status.SANITIZER_REJECTED, f"{label}: rests on the axiom {foreign[0]}")
+        return Accepted(certificate.unaudited, None)
     if audit is None or audit.rule == "reference":
         raise KernelUnavailable("the kernel gave no audit of a theorem; it cannot score plans")
     if audit.rule is not None or not audit.accepted:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -241,6 +243,53 @@ def test_check_says_which_kernel_has_mathlib(tmp_path: Path) -> None:
     assert "embedded kernel has only its own prelude" in line
     path.write_bytes(b"\xff")
     assert "is not UTF-8" in refused("check", path)
+
+
+def test_an_export_never_overwrites_what_is_read(tmp_path: Path) -> None:
+    source, other = tmp_path / "g.lean", tmp_path / "other.lean"
+    text = "theorem goal : 2 + 2 = 4 := rfl\n"
+    source.write_text(text)
+    other.write_text("-- mine")
+    (tmp_path / "link").symlink_to(source)
+    for out in (source, tmp_path / "link"):
+        assert "--export: " in (line := refused("audit", "--prop", "2 + 2 = 4", "--export", out, source))
+        assert "is the file that is read" in line
+    assert "is a Lean file" in refused("audit", "--prop", "2 + 2 = 4", "--export", other, source)
+    assert (source.read_text(), other.read_text()) == (text, "-- mine")
+
+
+def test_keys_that_cannot_be_written_are_told(tmp_path: Path) -> None:
+    assert "cannot write it: No such file" in refused("keys", "add", tmp_path / "no" / "k.json", "--client", "x")
+    (tmp_path / "file").write_text("")
+    line = refused("keys", "add", tmp_path / "file" / "k.json", "--client", "x")
+    assert "Not a directory" in line
+
+
+def test_serve_finds_out_what_cannot_work_before_it_starts_anything(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        [line] = rlmath_command("serve", "--port", port).stderr.splitlines()  # and not a word of Ray
+    assert line.startswith(f"rlmath: error: port: cannot listen on 127.0.0.1:{port}")
+    keys = tmp_path / "keys.json"
+    keys.write_text("{")
+    assert str(keys) in refused("serve", "--port", "0", "--api-keys", keys)
+
+
+def test_an_interrupt_ends_the_prelude_s_compilation_at_once(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.txt"
+    plan.write_text(PROVES)
+    command = [sys.executable, "-m", "rlmath.cli", "score", "--prop", PROP, str(plan)]
+    environment = {**os.environ, "RLMATH_CACHE": str(tmp_path / "cache")}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert "compiling the Lean prelude" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert process.stderr.read() == "rlmath: interrupted\n"
+    builds = list((tmp_path / "cache" / "prelude").iterdir())
+    assert [path.name for path in builds if path.is_dir()] == []
 
 
 def test_check_that_runs_out_of_time_is_an_error(tmp_path: Path) -> None:

@@ -176,7 +176,10 @@ def test_similarity_is_the_longest_common_subsequence(a: tuple[str, ...], b: tup
     assert (similarity(a, b) == 1) == (a == b)
 
 
-@given(st.text(max_size=60) | STATEMENTS, st.text(max_size=60) | STATEMENTS, st.text(max_size=60) | STATEMENTS)
+ANY_TEXT = (st.text(max_size=60) | STATEMENTS).filter(str.strip)
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_all_numbers_are_there_for_any_text(goal: str, prop: str, assembly: str) -> None:
     found = stats(goal, prop, "True", assembly=assembly)
     assert found.keys() == KEYS

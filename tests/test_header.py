@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlmath.header import Import, split_header
+from rlmath.errors import InputError
+from rlmath.header import Import, canonical, for_checks, split_header
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,45 @@ def test_the_body_is_the_text_with_a_blank_header(text: str) -> None:
     assert text.endswith(rest)
     assert [i for i, c in enumerate(body) if c == "\n"] == [i for i, c in enumerate(text) if c == "\n"]
     assert not split_header(rest).imports
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("", ""),
+        ("import Mathlib\n", "import Mathlib"),
+        ("-- c\nimport B\nimport A /- d -/\nimport B\n\n", "import A\nimport B"),
+        ("import A\nopen  Nat   Real -- c\n\nopen Rat\nopen Nat Real", "import A\nopen Rat\nopen Nat Real"),
+        ("set_option a 1\nset_option a 2\nset_option a 1", "set_option a 2\nset_option a 1"),
+        ("  open Nat\n/- c -/ set_option a 1", "open Nat\nset_option a 1"),
+        ("section\nopen A\nend\nopen A", "section\nopen A\nend\nopen A"),
+        ('def f :=\n  -- c\n  s!"{x} -- no" ', 'def f :=\n  s!"{x} -- no"'),
+        ("public import A\nmeta import B", "import A\nimport B"),
+    ],
+)
+def test_canonical_headers(header: str, text: str) -> None:
+    assert canonical(header).text == text
+    assert canonical(text) == canonical(header)
+    assert canonical(text).digest == canonical(header).digest
+
+
+@given(st.lists(st.sampled_from(["import A", "import B.C", "-- c", "", "/- import X -/", "import A  "]), max_size=8))
+def test_equal_imports_are_one_environment(lines: list[str]) -> None:
+    modules = sorted({line.split()[1] for line in lines if line.startswith("import")})
+    assert canonical("\n".join(lines)).imports == tuple(modules)
+    assert canonical("\n".join(reversed(lines))).digest == canonical("\n".join(lines)).digest
+
+
+@given(st.text('abc\n -/"open\u2200', max_size=30))
+def test_canonical_is_a_normal_form(text: str) -> None:
+    try:
+        once = canonical(text)
+    except InputError:  # it ends within a comment or a literal
+        return
+    assert canonical(once.text) == once
+
+
+def test_automatic_bound_variables_are_off_unless_the_header_decides() -> None:
+    assert for_checks("import A").commands == "set_option autoImplicit false"
+    assert for_checks("open X").text == "set_option autoImplicit false\nopen X"
+    assert for_checks("set_option autoImplicit true").commands == "set_option autoImplicit true"

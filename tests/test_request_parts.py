@@ -35,6 +35,20 @@ def test_a_wrong_type_is_told_by_the_name_of_its_field(parts: dict[str, Any], sa
     assert str(caught.value).startswith(said)
 
 
+def test_a_clients_own_mistakes_are_told() -> None:
+    for url in ("nowhere", "ftp://x", None, 5):
+        with pytest.raises(InputError, match="url: must be http"):
+            ClusterClient(url)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="without /v1"):
+        ClusterClient("http://127.0.0.1:9/v1/")
+    client = ClusterClient("http://127.0.0.1:9")
+    with pytest.raises(InputError, match="request: must be a ScoreRequest, got tuple"):
+        list(client.score_many([(GOAL, "x")]))  # type: ignore[list-item]
+    client.close()
+    with pytest.raises(InputError, match="client: is closed"):
+        client.score(GOAL, "x")
+
+
 @pytest.mark.parametrize(
     ("parts", "said"),
     [

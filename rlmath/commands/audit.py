@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlmath.commands.files import read_lean
+from rlmath.commands.kernel import make_kernel
 from rlmath.errors import InputError
 
 if TYPE_CHECKING:
     from rlmath.commands import Subparsers
+    from rlmath.kernel.embedded import EmbeddedKernel
     from rlmath.kernel.protocol import AuditVerdict
     from rlmath.types import KernelIdentity
 
@@ -55,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("--timeout", f"must be a number of seconds above 0, got {arguments.timeout}")
     text = read_lean(path)
     context = "" if arguments.context_file is None else read_lean(arguments.context_file, "--context-file")
-    verdict, kernel = asyncio.run(_audit(arguments, text, context))
+    _check_export(arguments)
+    verdict, kernel = asyncio.run(_audit(make_kernel(slots=1), arguments, text, context))
     if arguments.export is not None and verdict.exported is not None:
         try:
             arguments.export.write_text(verdict.exported, encoding="utf-8")
@@ -72,11 +75,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if verdict.accepted else 1
 
 
-async def _audit(arguments: argparse.Namespace, text: str, context: str) -> tuple[AuditVerdict, KernelIdentity]:
-    from rlmath.commands.kernel import make_kernel
+def _check_export(arguments: argparse.Namespace) -> None:
+    """The file to write must not be one that is read, nor anything that is no export of an earlier time."""
+    out: Path | None = arguments.export
+    if out is None or not out.exists():
+        return
+    for source in (arguments.file, arguments.context_file):
+        if source is not None and source.exists() and source.samefile(out):
+            raise InputError("--export", f"{out} is the file that is read: name another")
+    if out.suffix == ".lean":
+        raise InputError("--export", f"{out} is a Lean file: name another")
+
+
+async def _audit(
+    kernel: EmbeddedKernel, arguments: argparse.Namespace, text: str, context: str
+) -> tuple[AuditVerdict, KernelIdentity]:
     from rlmath.kernel.audit.file import audit_file
 
-    async with make_kernel(slots=1) as kernel:
+    async with kernel:
         try:
             verdict = await audit_file(
                 kernel,

@@ -1,4 +1,4 @@
-"""`rlmath check FILE.lean`: elaborate a trusted file on the embedded kernel."""
+"""`rlmath check FILE.lean`: elaborate a trusted file."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlmath.commands.files import read_lean
+from rlmath.commands.files import read_text
+from rlmath.commands.kernel import add_kernel_option, chosen_kernel, lean_for, load_kernel
 from rlmath.errors import InputError
 
 if TYPE_CHECKING:
     from rlmath.commands import Subparsers
     from rlmath.kernel.protocol import CheckResult
+    from rlmath.kernel.select import OwnedKernel
 
 
 def add_parser(commands: Subparsers) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "check",
-        help="elaborate a Lean file on the embedded kernel",
+        help="elaborate a Lean file",
         description="Elaborates a Lean file that you trust and prints Lean's messages as file:line:column: severity: "
         "text (columns count from 0, as lean's own). "
-        "Exit codes: 0 no errors, 1 errors, 2 the file cannot be read or imports what the embedded kernel lacks.",
+        "Exit codes: 0 no errors, 1 errors, 2 the file cannot be read or imports what the kernel lacks.",
     )
     parser.add_argument("file", metavar="FILE.lean", type=Path, help="the file; - for standard input")
     parser.add_argument(
         "--timeout", type=float, default=120.0, metavar="SECONDS", help="wall clock of the check (default: 120)"
     )
+    add_kernel_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.set_defaults(run=run)
 
@@ -39,7 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     path: Path = arguments.file
     if not arguments.timeout > 0:
         raise InputError("--timeout", f"must be a number of seconds above 0, got {arguments.timeout}")
-    result = asyncio.run(_check(read_lean(path), arguments.timeout))
+    kernel = load_kernel(arguments.kernel)
+    text = lean_for(kernel, read_text(path, "FILE.lean"), str(path))
+    result = asyncio.run(_check(chosen_kernel(kernel, slots=1), text, arguments.timeout))
     if arguments.json:
         print(json.dumps(asdict(result)))
     else:
@@ -47,11 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if result.errors or result.timed_out or result.crashed else 0
 
 
-async def _check(text: str, timeout_s: float) -> CheckResult:
-    from rlmath.commands.kernel import make_kernel
+async def _check(kernel: OwnedKernel, text: str, timeout_s: float) -> CheckResult:
     from rlmath.kernel.protocol import Source
 
-    async with make_kernel(slots=1) as kernel:
+    async with kernel:
         return await kernel.check(Source(command=text), timeout_s=timeout_s)
 
 

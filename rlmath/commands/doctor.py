@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from rlmath.commands.kernel import add_kernel_option, load_kernel
 from rlmath.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def add_parser(commands: Subparsers) -> None:
     parser.add_argument(
         "--checks", type=int, default=20, metavar="N", help="checks that the latency is the median of (default: 20)"
     )
+    add_kernel_option(parser, help="also try the kernel that this file's [kernel] section describes")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     parser.set_defaults(run=run)
 
@@ -62,7 +64,8 @@ async def _examine(arguments: argparse.Namespace, console: Console | None) -> li
     from rlmath.doctor import examine
 
     findings = []
-    async for finding in examine(checks=arguments.checks, ray=arguments.ray):
+    kernel = None if arguments.kernel is None else load_kernel(arguments.kernel)
+    async for finding in examine(checks=arguments.checks, ray=arguments.ray, kernel=kernel):
         findings.append(finding)
         if console is not None:
             _show(finding, console)

@@ -34,6 +34,10 @@ example of a config file (paths are relative to it, unknown keys are errors):
   [leaf]
   type = "tactics"                   # or "recorded", or "openai" with base_url and model
 
+  [kernel]                           # left out: the one that comes with the package (docs/mathlib.md)
+  type = "repl"
+  project = {type = "local", directory = "my-project"}
+
   [cluster]                          # left out: a local cluster for the length of the run
   address = "auto"
   max_in_flight = 64
@@ -109,12 +113,21 @@ def _run_session(plan: EvalPlan, store: ResultsStore) -> tuple[Session, int | No
         return Session(judged=0, kept=len(store.rows), wall_s=0.0), None
     check_servers(plan.config)
     from cluster.api import ClusterSettings
+    from cluster.autoscale import demand_driven
     from cluster.local import LocalCluster
     from rlmath.validation import renamed
 
     section = plan.config.cluster
     settings = ClusterSettings(require_isolation=section.require_isolation)
-    cluster = LocalCluster(section.address, slots=section.slots, progress=_tell, settings=settings)
+    autoscale = demand_driven(section.slots, section.max_workers, section.idle_s)
+    cluster = LocalCluster(
+        section.address,
+        slots=section.slots,
+        progress=_tell,
+        settings=settings,
+        autoscale=autoscale,
+        kernels=(plan.config.kernel,),
+    )
     with renamed("address", "cluster.address"), cluster:
         return asyncio.run(_session(plan, store, cluster))
 

@@ -1,16 +1,59 @@
-"""The embedded kernel for commands that judge in this process."""
+"""The kernel of commands that judge in this process."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+
+    from rlmath.kernel.config import Config
     from rlmath.kernel.embedded import EmbeddedKernel
+    from rlmath.kernel.select import OwnedKernel
+
+
+INSTEAD = "a file with a [kernel] section (docs/mathlib.md) instead of the embedded kernel"
+
+
+def add_kernel_option(parser: argparse.ArgumentParser, help: str = INSTEAD) -> None:
+    """Declare `--kernel`."""
+    parser.add_argument("--kernel", metavar="FILE.toml", type=Path, help=help)
+
+
+def load_kernel(path: Path | None) -> Config:
+    """What the file says, or the embedded kernel. Raises `InputError`."""
+    from rlmath.kernel.config import EmbeddedKernelConfig, load_kernel_file
+
+    return EmbeddedKernelConfig() if path is None else load_kernel_file(path)
+
+
+def chosen_kernel(config: Config, slots: int | None = None) -> OwnedKernel:
+    """The kernel that `config` describes, not started yet. Raises `InputError`."""
+    from rlmath.kernel import select
+    from rlmath.kernel.config import EmbeddedKernelConfig
+
+    return make_kernel(slots) if isinstance(config, EmbeddedKernelConfig) else select.make_kernel(config, slots=slots)
+
+
+def lean_for(config: Config, text: str, where: str) -> str:
+    """A Lean file's text for that kernel: without its header, every position kept. Raises `InputError` for an import
+    that the kernel lacks."""
+    from rlmath.header import body_under, canonical, embedded_body
+    from rlmath.kernel.config import AutoKernelConfig, EmbeddedKernelConfig
+    from rlmath.kernel.select import resolve
+
+    if isinstance(config, AutoKernelConfig):
+        config = resolve(config)
+    if isinstance(config, EmbeddedKernelConfig):
+        return embedded_body(text, where)
+    return body_under(canonical(config.header), text, where)
 
 
 def make_kernel(slots: int | None = None) -> EmbeddedKernel:
-    """A kernel, not started yet. When its prelude has to be compiled first, stderr says what the wait is for."""
+    """The embedded kernel, not started yet. When its prelude has to be compiled first, stderr says what the wait is
+    for."""
     from rlmath.kernel.embedded import EmbeddedKernel
     from rlmath.kernel.embedded.build import ensure_prelude
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlmath.commands.files import read_bytes, read_text
+from rlmath.commands.kernel import add_kernel_option, chosen_kernel, load_kernel
 from rlmath.errors import InputError, Unavailable
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
 
 if TYPE_CHECKING:
     from rlmath.commands import Subparsers
     from rlmath.evals.inputs import Recorded
+    from rlmath.kernel.select import OwnedKernel
     from rlmath.leaf.config import LeafConfig
 
 EPILOG = """\
@@ -70,6 +72,7 @@ def add_parser(commands: Subparsers) -> None:
         metavar="SECONDS",
         help="for each kernel check",
     )
+    add_kernel_option(parser)
     parser.add_argument("--cluster", metavar="ADDRESS", help="judge on this Ray cluster instead of in this process")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
@@ -88,7 +91,10 @@ def run(arguments: argparse.Namespace) -> int:
     leaf, recorded = _leaf(arguments.leaf_file)
     try:
         if arguments.cluster is None:
-            result = asyncio.run(_score_here(goal, completion, budgets, leaf, recorded))
+            kernel = chosen_kernel(load_kernel(arguments.kernel))
+            result = asyncio.run(_score_here(kernel, goal, completion, budgets, leaf, recorded))
+        elif arguments.kernel is not None:
+            raise InputError("--kernel", "goes without --cluster: a cluster has its own kernels")
         else:
             result = _score_there(arguments.cluster, goal, completion, budgets, leaf, recorded)
     except Unavailable as error:
@@ -114,7 +120,7 @@ def _goal(arguments: argparse.Namespace) -> GoalSpec:
         raise InputError("--goal-id", "goes with --goal-file")
     if not arguments.prop.strip():
         raise InputError("--prop", "is empty: give a Lean proposition")
-    name = arguments.name or "goal"
+    name = "goal" if arguments.name is None else arguments.name
     context = read_text(arguments.context_file, "--context-file") if arguments.context_file is not None else ""
     return GoalSpec(id=name, prop=arguments.prop, name=name, context=context)
 
@@ -127,14 +133,18 @@ def _leaf(path: Path | None) -> tuple[LeafConfig, Recorded | None]:
 
 
 async def _score_here(
-    goal: GoalSpec, completion: bytes, budgets: Budgets, leaf: LeafConfig, recorded: Recorded | None
+    kernel: OwnedKernel,
+    goal: GoalSpec,
+    completion: bytes,
+    budgets: Budgets,
+    leaf: LeafConfig,
+    recorded: Recorded | None,
 ) -> EpisodeResult:
-    from rlmath.commands.kernel import make_kernel
     from rlmath.episode import run_episode
     from rlmath.leaf.config import make_prover
 
     prover = make_prover(leaf, recorded=recorded)
-    async with make_kernel() as kernel:
+    async with kernel:
         return await run_episode(goal, completion, kernel=kernel, leaf=prover, budgets=budgets)
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlmath.commands.kernel import load_kernel
 from rlmath.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,9 +61,31 @@ def add_parser(commands: Subparsers) -> None:
         metavar="NAME=FILE.toml",
         help='a leaf prover that requests may name ({"type": "served", "name": NAME}); may be given again',
     )
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE.toml",
+        help="a file with a [kernel] section, whose name requests may give; may be given again, the first is the "
+        "default (default: the embedded kernel)",
+    )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Ray cluster to join (default: one on this machine)")
     parser.add_argument(
         "--slots", type=int, metavar="N", help="checks at the same time on each node (default: its cores)"
+    )
+    parser.add_argument(
+        "--max-workers",
+        type=int,
+        metavar="N",
+        help="have workers of --slots each follow demand, from none to so many; they take up Ray's resource `lean`",
+    )
+    parser.add_argument(
+        "--idle",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="with --max-workers: how long a worker has to be surplus before it goes (default: 300)",
     )
     parser.add_argument(
         "--grace", type=float, default=30.0, metavar="SECONDS", help="for what runs to end at a stop (default: 30)"
@@ -74,11 +97,22 @@ def add_parser(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal says stop."""
     settings = _settings(arguments)
+    from cluster.autoscale import demand_driven
+    from cluster.gateway.server import rehearse
     from cluster.local import LocalCluster
     from rlmath.validation import renamed
 
+    rehearse(settings)
     signals: queue.SimpleQueue[int] = queue.SimpleQueue()
-    cluster = LocalCluster(arguments.cluster, slots=arguments.slots, progress=_tell, log_to_driver=True, serve=settings)
+    cluster = LocalCluster(
+        arguments.cluster,
+        slots=arguments.slots,
+        progress=_tell,
+        log_to_driver=True,
+        serve=settings,
+        autoscale=demand_driven(arguments.slots, arguments.max_workers, arguments.idle),
+        kernels=[load_kernel(path) for path in arguments.kernel or [None]],
+    )
     with renamed("address", "--cluster"), cluster:
         # Not before: Ray's start sets a handler of its own.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -6,6 +6,7 @@ an example.
 from __future__ import annotations
 
 import dataclasses
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from rlmath.errors import InputError
+from rlmath.kernel.config import EmbeddedKernelConfig, KernelConfig, resolved
 from rlmath.leaf.config import LeafConfig, ModelServer, OpenAILeaf, TacticsLeaf
 from rlmath.types import Budgets
 from rlmath.validation import unknown_key, validate
@@ -55,6 +57,11 @@ class ClusterSection(Section):
     """Ray address to join (`auto`, `ray://…`); None: a local cluster for the length of the run."""
     slots: int | None = Field(default=None, ge=1)
     """Checks at the same time on each node; None: its cores."""
+    max_workers: int | None = Field(default=None, ge=1)
+    """Have workers of `slots` each follow demand, from none to so many (`cluster.autoscale`); None: one on every node
+    that is there."""
+    idle_s: float = Field(default=300.0, ge=0)
+    """With `max_workers`: how long a worker has to be surplus before it goes."""
     max_in_flight: int = Field(default=64, ge=1)
     """Completions under judgement at the same time."""
     require_isolation: bool = False
@@ -74,6 +81,8 @@ class EvalConfig(Section):
     leaf: LeafConfig = TacticsLeaf()
     policy: PolicySection | None = None
     cluster: ClusterSection = ClusterSection()
+    kernel: KernelConfig = EmbeddedKernelConfig()
+    """Which Lean judges: docs/mathlib.md."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -112,8 +121,9 @@ def _resolved(config: EvalConfig, base: Path) -> EvalConfig:
         update={
             "goals": base / config.goals,
             "completions": base / config.completions if config.completions is not None else None,
-            "out": base / config.out,
+            "out": Path(os.path.normpath(base / config.out)),
             "policy": policy,
             "leaf": leaf,
+            "kernel": resolved(config.kernel, base),
         }
     )

@@ -22,6 +22,7 @@ from rlmath.evals.progress import Progress
 from rlmath.evals.sample import PolicySampler, PolicyUnavailable, Sample, system_prompt
 from rlmath.evals.scorers import Score, no_evidence
 from rlmath.evals.store import ResultsStore, Row, SampleStore, neighbour
+from rlmath.kernel.config import EmbeddedKernelConfig
 from rlmath.leaf.config import OpenAILeaf, check_attempts
 from rlmath.leaf.sampler import api_key
 from rlmath.types import EpisodeResult, GoalSpec, Status
@@ -81,6 +82,8 @@ def plan_eval(config: EvalConfig) -> EvalPlan:
         "budgets": asdict(config.budgets),
         "leaf": config.leaf.model_dump(mode="json", exclude=NO_PART_OF_THE_RUN),
     }
+    if not isinstance(config.kernel, EmbeddedKernelConfig):
+        identity["kernel"] = config.kernel.model_dump(mode="json")
     check_attempts(config.leaf, config.budgets.leaf_attempts_per_lemma)
     if isinstance(config.leaf, OpenAILeaf) and config.cluster.address is None:
         api_key(config.leaf, "leaf")  # a cluster that is not of our making has an environment of its own

@@ -24,6 +24,9 @@ ends the work."""
 GOAL_TIMEOUT_S = 300.0
 """For a goal to elaborate on its own: far beyond what a statement needs, since its author is trusted."""
 
+SHOWN_GOALS = 10
+"""Broken goals that are named beside the first."""
+
 
 def cluster_score(client: Client, budgets: Budgets, leaf: LeafConfig) -> Score:
     """Judging through a cluster's client, with the budgets and the leaf prover of one run."""
@@ -60,8 +63,9 @@ async def check_goals(client: Client, goals: Iterable[GoalSpec], *, in_flight: i
 
     await together([work() for _ in range(in_flight)])
     if broken:
-        first, others = broken[0], len(broken) - 1
-        more = f" ({others} more of the goals do not elaborate either)" if others else ""
+        first, others = broken[0], [problem.field for problem in broken[1:]]
+        shown = ", ".join(others[:SHOWN_GOALS]) + (", …" if len(others) > SHOWN_GOALS else "")
+        more = f" ({len(others)} more do not elaborate either: {shown})" if others else ""
         raise InputError(f"goals: {first.field}", f"{first.problem}{more}")
 
 

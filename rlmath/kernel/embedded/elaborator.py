@@ -7,6 +7,7 @@ positions, so a context can be elaborated first and the command after it in the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -134,19 +135,24 @@ class Elaborator:
     def run(self, state: State, source: str) -> tuple[State, list[Obj]]:
         """Elaborate all commands of `source`, as `lean` does a file without a header; the new state and all
         messages."""
+        steps = list(self.commands(state, source))
+        return steps[-1][1], [message for _, _, messages in steps for message in messages]
+
+    def commands(self, state: State, source: str) -> Iterator[tuple[Obj, State, list[Obj]]]:
+        """Elaborate `source` command by command: the tree, the state after it, its messages. There is at least one
+        command, the end of the file."""
         input_context = self._input(source)
         position = self.lean.constructor(0, [box(0)], b"\0")
-        messages: list[Obj] = []
         while True:
             step = self._parse_command(
                 retain(input_context), self._module_context(state), retain(position), self._no_messages
             )
             tree, (position, log) = field(step, 0), (field(field(step, 1), i) for i in range(2))
-            messages += list_items(self._log_list(retain(log)))
+            messages = list_items(self._log_list(retain(log)))
             state, more = self._elaborate_tree(state, tree, input_context)
-            messages += more
+            yield tree, state, messages + more
             if unbox(self._is_last_command(retain(tree))):
-                return state, messages
+                return
 
     def same_tree(self, left: Obj, right: Obj) -> bool:
         """Whether two syntax trees are equal but for positions, comments and white space."""

@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("package", nargs="?", type=Path, default=Path(__file__).parent / "rlmath_decomp")
     parser.add_argument("--verifiers", metavar="VERSION", help="install this release of verifiers")
-    parser.add_argument("--tests", action="store_true", help="also run tests/test_env*.py in the new environment")
+    parser.add_argument("--tests", action="store_true", help="also run the tests of the environments there")
     parser.add_argument("--for-publication", action="store_true", help="only check what a push needs; installs nothing")
     parser.add_argument("--probe", choices=("bare", "kernel"), help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
@@ -98,7 +98,7 @@ def check_installed(package: Path, verifiers: str | None, *, tests: bool) -> Non
         probe_there("kernel")
         if tests:
             install("pytest", "pytest-asyncio", "hypothesis")
-            paths = sorted(map(str, (ROOT / "tests").glob("test_env_*.py")))
+            paths = [*sorted(map(str, (ROOT / "tests").glob("test_env_*.py"))), str(ROOT / "tests" / "envs")]
             # All but the one that runs this script.
             chosen = ["-k", "not installed_alone", *paths]
             _run([str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen], cwd=ROOT)

@@ -22,6 +22,7 @@ PACKAGE = ROOT / "environments" / "rlmath_decomp"
 if str(PACKAGE) not in sys.path:
     sys.path.insert(0, str(PACKAGE))
 
+REWARD = "kernel_verdict"
 GOAL = GoalSpec("adds", "∀ n : Nat, n + 0 = n", "adds")
 PLAN = "Well.\n#lemma h1 : ∀ n : Nat, n + 0 = n\n#assembly\nexact h1\n#end\n"
 
@@ -74,6 +75,24 @@ async def rollouts(stub: OpenAIStub, config: Any) -> list[Any]:
 def scores(trace: Any) -> dict[str, float | None]:
     """The trace's rewards, None where there is none."""
     return {name: reward.score if reward is not None else None for name, reward in trace.rewards.items()}
+
+
+async def one_trace(stub: OpenAIStub, config: Any) -> Any:
+    """The trace of the one rollout of an environment that has one task."""
+    [episode] = await rollouts(stub, config)
+    [trace] = episode.traces
+    assert episode.ok is trace.ok
+    return trace
+
+
+def assert_unscored(trace: Any, status: str | None = "error") -> None:
+    """No reward, and nothing that a trainer could take for one. `status`: what is recorded of it; None: nothing."""
+    assert not trace.ok
+    assert [error.type for error in trace.errors] == ["TaskError"]
+    assert scores(trace) == {REWARD: None}
+    assert trace.info.get("rlmath", {}).get("status") == status
+    indicators = {name for name, value in trace.metrics.items() if name.startswith("status_") and value}
+    assert indicators == (set() if status is None else {f"status_{status}"})
 
 
 async def slow_metric(trace: Any) -> float:

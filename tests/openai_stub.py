@@ -68,6 +68,8 @@ class OpenAIStub:
     """Answer 400 to `n` above `max_n` instead."""
     context_tokens: int | None = None
     """The window: 400, worded as vLLM does, when the words of the prompt plus `max_tokens` exceed it."""
+    hold_until: int = 0
+    """Answer nobody before so many requests are here at once."""
     requests: list[Seen] = field(default_factory=list)
     generations: int = 0
     """Choices made."""
@@ -126,6 +128,8 @@ class OpenAIStub:
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
         try:
+            while self.max_in_flight < self.hold_until:
+                await asyncio.sleep(0.01)
             return await self._answer(seen, step, reader, writer)
         finally:
             self.in_flight -= 1

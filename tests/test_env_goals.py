@@ -74,7 +74,7 @@ def test_goals_of_a_file_and_of_rows_are_the_same(tmp_path: Path) -> None:
         ([GOAL, GOAL], r"goals\[1\]: id 'adds'"),
         ([GOAL, 3], r"goals\[1\]: must be"),
         ([], "goals: has no goals"),
-        ("/nowhere/goals.jsonl", "goals.jsonl: cannot read"),
+        ("/nowhere/goals.jsonl", "goals: cannot read /nowhere/goals.jsonl"),
     ],
 )
 def test_an_unusable_source_is_refused(source: Any, field: str) -> None:

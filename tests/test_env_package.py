@@ -1,4 +1,4 @@
-"""The Hub package and the prime-rl configs: what other tools read of this repository."""
+"""The Hub package: what other tools read of this repository."""
 
 from __future__ import annotations
 
@@ -8,89 +8,16 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from env_kit import PACKAGE, ROOT
 
 import rlmath
-from rlmath import envs
 from rlmath.detectors import plan_stats
 from rlmath.sanitize import PLAN_FORMAT_WORDS
 from rlmath.types import Budgets, GoalSpec, Plan, Status
 
 SCRIPT = ROOT / "environments" / "check_package.py"
-
-PRIME_RL = {
-    "max_steps": None,
-    "seq_len": None,
-    "model": {"name": None},
-    "orchestrator": {
-        "batch_size": None,
-        "group_size": None,
-        "concurrency": {"max_inflight": None},
-        "train": {
-            "sampling": {"max_completion_tokens": None},
-            "source": {
-                "name": None,
-                "ratio": None,
-                "group_size": None,
-                "env": None,
-                "serve": {
-                    "address": None,
-                    "max_concurrent": None,
-                    "pool": {"type": None, "num_workers": None},
-                },
-            },
-        },
-        "eval": {
-            "interval": None,
-            "num_examples": None,
-            "source": {"name": None, "env": None, "serve": {"address": None}},
-        },
-    },
-    "trainer": {},
-    "inference": {},
-}
-"""Keys that prime-rl's config classes accept (commit 559b447), as far as we use them. What is below `env` is verifiers'
-and is checked by its classes."""
-
-
-def _unknown(config: dict[str, Any], known: dict[str, Any], where: str = "") -> list[str]:
-    wrong = [f"{where}{key}" for key in config if key not in known]
-    for key, value in config.items():
-        if isinstance(known.get(key), dict):
-            for part in value if isinstance(value, list) else [value]:
-                wrong += _unknown(part, known[key], f"{where}{key}.")
-    return wrong
-
-
-CONFIGS = sorted((ROOT / "configs" / "prime-rl").glob("*.toml"))
-
-
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_prime_rl_configs_hold_keys_that_prime_rl_knows(path: Path) -> None:
-    config = tomllib.loads(path.read_text(encoding="utf-8"))
-    assert _unknown(config, PRIME_RL) == []
-    assert _unknown({"orchestrator": {"train": {"source": [{"nmae": 1}]}}}, PRIME_RL) == [
-        "orchestrator.train.source.nmae"
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_prime_rl_sources_are_environments_of_ours(path: Path) -> None:
-    import verifiers.v1 as vf
-
-    config = tomllib.loads(path.read_text(encoding="utf-8"))["orchestrator"]
-    sources = [*config["train"]["source"], *config["eval"]["source"]]
-    assert sources
-    for source in sources:
-        resolved = vf.resolve_env_config(source["env"])
-        assert type(resolved.taskset) is envs.DecompositionConfig
-        assert resolved.taskset.goals is not None
-        assert resolved.agent.runtime.type == "subprocess"
-        assert type(vf.load_environment(resolved)._harnesses["agent"]) is envs.DirectHarness
 
 
 def test_the_packages_readme_is_a_verbatim_copy() -> None:
@@ -102,6 +29,7 @@ def test_the_document_names_every_status_metric_and_knob() -> None:
     shape = plan_stats(Plan((), "skip"), GoalSpec("g", "True"))
     caps = [field.name for field in dataclasses.fields(Budgets)]
     words = [*Status, *shape, *caps, *sorted(PLAN_FORMAT_WORDS), "leaf_attempts_used", "elapsed_s", "score_timeout_s"]
+    words += ["cluster_url", "cluster_api_key_env", "cluster_leaf"]
     assert [word for word in words if f"`{word}`" not in text] == []
 
 

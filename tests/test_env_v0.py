@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from env_kit import GOAL, PLAN, Faulty
+from gateway_kit import listening
 from openai_stub import OpenAIStub, Step
 
 from rlmath import envs
 from rlmath.envs import EpisodeResources, load_environment, set_resources
-from rlmath.errors import InputError, Unavailable
+from rlmath.errors import CapReached, InputError, Unavailable
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.leaf.tactics import TacticsProver
 from rlmath.prompt import SYSTEM_PROMPT, user_message
@@ -170,3 +171,29 @@ async def test_budgets_and_prompt_may_come_from_a_command_line(kernel: EmbeddedK
         load_environment(budgets={"max_lemma": 1})
     with pytest.raises(InputError, match="system_prompt: cannot read"):
         load_environment(system_prompt=tmp_path / "nowhere.txt")
+
+
+async def test_a_gateway_may_score_and_its_refusal_is_an_error(kernel: EmbeddedKernel) -> None:
+    if _refused():
+        return
+
+    async def refuses(*_: object) -> Any:
+        raise CapReached("client a", "kernel_s", 10.0, 9.5)
+
+    async with listening(kernel) as (backend, server):
+        environment = load_environment(goals=[GOAL], cluster_url=server.url, budgets={"max_lemmas": 1})
+        with OpenAIStub(PLAN) as stub:
+            [row], _ = await _evaluate(stub, environment)
+            assert (row["reward"], row["rlmath"]["status"], row.get("error")) == (1.0, "verified", None)
+            assert backend.judged == 1
+            backend.judge = refuses  # type: ignore[method-assign]
+            [row], summary = await _evaluate(stub, environment)
+    assert (row["rlmath"]["status"], row["rlmath"]["reward"], summary["avg_error"]) == ("error", None, 1.0)
+    assert "kernel_s" in row["error"]["error_chain_repr"]
+    for wrong, said in [
+        ({"cluster_url": "here"}, "cluster_url: must be http"),
+        ({"cluster_leaf": "big"}, "cluster_url: is missing"),
+        ({"cluster_url": "http://here", "leaf": TacticsProver()}, "cluster_url: scores instead of"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            load_environment(**wrong)  # type: ignore[arg-type]

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from env_kit import GOAL, PLAN, ROOT, Faulty, env_config, rollouts, scores
+from env_kit import GOAL, PLAN, REWARD, ROOT, Faulty, assert_unscored, env_config, one_trace, rollouts, scores
 from openai_stub import OpenAIStub, Step
 
 from rlmath import envs
 from rlmath.envs import EpisodeResources, LocalScorer, set_resources
-from rlmath.episode import run_episode
 from rlmath.errors import InputError, KernelUnavailable
-from rlmath.evals import inputs
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.leaf.recorded import RecordedProver
 from rlmath.leaf.tactics import TacticsProver
@@ -27,9 +25,6 @@ from rlmath.prompt import SYSTEM_PROMPT, user_message
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
 
 pytestmark = pytest.mark.slow  # importing verifiers.v1 alone takes 6 to 9 s
-
-DATA = Path(inputs.__file__).parents[1] / "data"
-REWARD = "kernel_verdict"
 
 
 @pytest.fixture(autouse=True)
@@ -41,13 +36,6 @@ def _nothing_registered() -> Iterator[None]:
 
 async def verified(goal: GoalSpec, completion: str) -> EpisodeResult:
     return EpisodeResult(goal.id, Status.VERIFIED)
-
-
-async def _one(stub: OpenAIStub, config: Any) -> Any:
-    [episode] = await rollouts(stub, config)
-    [trace] = episode.traces
-    assert episode.ok is trace.ok
-    return trace
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -156,7 +144,7 @@ async def test_no_proof_text_reaches_a_message(kernel: EmbeddedKernel) -> None:
 
     set_resources(EpisodeResources(scorer=Faulty(judge), goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config())
+        trace = await one_trace(stub, env_config())
     assert scores(trace) == {REWARD: 1.0}
     assert secret in artifacts[0]
     assert "hidden_proof" not in json.dumps(trace.to_record())
@@ -168,7 +156,7 @@ async def test_no_proof_text_reaches_a_message(kernel: EmbeddedKernel) -> None:
 async def test_diagnostics_reach_the_traces_channels(kernel: EmbeddedKernel) -> None:
     set_resources(EpisodeResources(backend=kernel, leaf=TacticsProver(), goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        record = json.loads(json.dumps((await _one(stub, env_config())).to_record()))
+        record = json.loads(json.dumps((await one_trace(stub, env_config())).to_record()))
     assert record["rewards"] == {REWARD: {"score": 1.0, "weight": 1.0}}
     metrics, blob = record["metrics"], record["info"]["rlmath"]
     assert sum(metrics[f"status_{status}"] for status in Status) == metrics["status_verified"] == 1.0
@@ -184,11 +172,11 @@ async def test_the_configs_caps_are_the_ones_that_bite(kernel: EmbeddedKernel) -
     generous = Budgets(max_lemmas=9)
     set_resources(EpisodeResources(backend=kernel, leaf=TacticsProver(), goals=[GOAL], budgets=generous))
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config(task={"max_lemmas": 0}))
+        trace = await one_trace(stub, env_config(task={"max_lemmas": 0}))
         assert trace.info["rlmath"]["status"] == "budget_exhausted"
         assert scores(trace) == {REWARD: 0.0}
         set_resources(replace(envs.live_resources(), budgets=Budgets(max_lemmas=0)))
-        assert (await _one(stub, env_config())).info["rlmath"]["status"] == "budget_exhausted"
+        assert (await one_trace(stub, env_config())).info["rlmath"]["status"] == "budget_exhausted"
 
 
 async def test_the_completion_is_judged_verbatim() -> None:
@@ -196,78 +184,16 @@ async def test_the_completion_is_judged_verbatim() -> None:
     set_resources(EpisodeResources(scorer=scorer, goals=[GOAL]))
     said = f"\ufeff \n{PLAN}\u00a0\n\n"
     with OpenAIStub(said) as stub:
-        trace = await _one(stub, env_config())
+        trace = await one_trace(stub, env_config())
     assert [(goal, text, name) for goal, text, _, name in scorer.calls] == [(GOAL, said, trace.id)]
 
 
 async def test_an_empty_reply_is_the_policys(kernel: EmbeddedKernel) -> None:
     set_resources(EpisodeResources(backend=kernel, leaf=TacticsProver(), goals=[GOAL]))
     with OpenAIStub(PLAN, script=[Step(no_content=True)]) as stub:
-        trace = await _one(stub, env_config())
+        trace = await one_trace(stub, env_config())
     assert trace.info["rlmath"]["status"] == "format_error"
     assert scores(trace) == {REWARD: 0.0}
-
-
-async def test_recorded_completions_get_the_rewards_of_run_episode(kernel: EmbeddedKernel, tmp_path: Path) -> None:
-    """The whole way: verifiers' eval runner, our taskset and harness, a model server, the kernel, traces.jsonl."""
-    from verifiers.v1.cli.eval.runner import run_eval
-    from verifiers.v1.configs.cli.eval import EvalConfig
-
-    goals, completions, proofs = _recorded()
-    leaf, budgets = RecordedProver(proofs), Budgets(leaf_attempts_per_lemma=12, max_total_leaf_attempts=100)
-    set_resources(EpisodeResources(backend=kernel, leaf=leaf, goals=goals.values()))
-    queues: dict[str, list[str]] = {}
-    for name, text in completions.items():
-        queues.setdefault(user_message(goals[name]), []).append(text)
-
-    def reply(body: dict[str, Any], number: int) -> str:
-        return queues[body["messages"][1]["content"]].pop()
-
-    task = {"leaf_attempts_per_lemma": 12, "max_total_leaf_attempts": 100}
-    with OpenAIStub(reply) as stub:
-        settings = {
-            "env": env_config(task=task).model_dump(),
-            "model": "recorded",
-            "client": {"base_url": stub.base_url, "api_key_var": "RLMATH_TEST_KEY"},
-            "run": {"name": "run"},
-            "output_dir": tmp_path,
-            "rich": None,
-            "push": False,
-            "max_concurrent": 8,
-        }
-        if "serve" in EvalConfig.model_fields:
-            settings["serve"] = None  # 0.3.1 would score in processes of its own, where nothing is registered
-        await run_eval(EvalConfig.model_validate(settings))
-    assert not any(queues.values())
-
-    lines = (tmp_path / "run" / "traces.jsonl").read_text(encoding="utf-8").splitlines()
-    found = {}
-    for episode in map(json.loads, lines):
-        [trace] = episode["traces"]
-        assert trace["ok"], trace["errors"]
-        said = [node["message"]["content"] for node in trace["nodes"] if node["message"]["role"] == "assistant"]
-        found[trace["task"]["key"]] = (*said, trace["rewards"][REWARD]["score"], trace["info"]["rlmath"])
-    assert set(found) == set(goals)
-    statuses = set()
-    for name, (text, reward, blob) in found.items():
-        expected = await run_episode(goals[name], text, kernel=kernel, leaf=leaf, budgets=budgets)
-        assert (reward, blob["status"]) == (expected.reward, expected.status), name
-        assert (blob["leaf_attempts_used"], blob["plan_stats"]) == (expected.leaf_attempts_used, expected.plan_stats)
-        statuses.add(expected.status)
-    assert statuses == {status for status in Status if status.is_evidence}
-
-
-def _recorded() -> tuple[dict[str, GoalSpec], dict[str, str], dict[str, list[str]]]:
-    """All flawed completions of the bank and some honest ones, each with its goal under the completion's own id, and
-    the proofs recorded for their lemmas, by the lemma's name."""
-    bank = inputs.load_goals(DATA / "goals.jsonl")
-    rows = inputs.load_completions(DATA / "completions.jsonl", bank)
-    rows = [row for row in rows if row.id.startswith("flaw-")] + [row for row in rows if row.id.startswith("plan-")][:9]
-    proofs: dict[str, list[str]] = {}
-    for row in rows:
-        for lemma, texts in (row.leaf or {}).items():
-            proofs.setdefault(lemma, []).extend(text for text in texts if text not in proofs.get(lemma, []))
-    return {row.id: replace(bank[row.goal_id], id=row.id) for row in rows}, {row.id: row.text for row in rows}, proofs
 
 
 async def test_the_documents_example_runs(tmp_path: Path) -> None:
@@ -336,26 +262,17 @@ async def test_a_rollout_without_a_verdict_has_no_reward(case: str) -> None:
     scorer = Faulty(act)
     set_resources(EpisodeResources(scorer=scorer, goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config(**config))
+        trace = await one_trace(stub, env_config(**config))
     assert len(scorer.calls) == 1
-    _assert_unscored(trace, status)
+    assert_unscored(trace, status)
 
 
 async def test_a_rollout_with_nothing_to_score_with_has_no_reward() -> None:
     set_resources(EpisodeResources(goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config())
-    _assert_unscored(trace, "error")
+        trace = await one_trace(stub, env_config())
+    assert_unscored(trace, "error")
     assert "set_resources" in trace.errors[-1].message
-
-
-def _assert_unscored(trace: Any, status: str | None) -> None:
-    assert not trace.ok
-    assert [error.type for error in trace.errors] == ["TaskError"]
-    assert scores(trace) == {REWARD: None}
-    assert trace.info.get("rlmath", {}).get("status") == status
-    indicators = {name for name, value in trace.metrics.items() if name.startswith("status_") and value}
-    assert indicators == (set() if status is None else {f"status_{status}"})
 
 
 async def test_the_scoring_stages_deadline_does_not_touch_a_verdict() -> None:
@@ -365,11 +282,11 @@ async def test_the_scoring_stages_deadline_does_not_touch_a_verdict() -> None:
 
     set_resources(EpisodeResources(scorer=Faulty(slowly), goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config(agent={"timeout": {"scoring": 1.0}}))
+        trace = await one_trace(stub, env_config(agent={"timeout": {"scoring": 1.0}}))
         assert trace.ok
         assert scores(trace) == {REWARD: 1.0}
         plugged = {"metrics": {"slow": {"fn": "env_kit:slow_metric"}}}
-        trace = await _one(stub, env_config(task=plugged, agent={"timeout": {"scoring": 0.3}}))
+        trace = await one_trace(stub, env_config(task=plugged, agent={"timeout": {"scoring": 0.3}}))
         assert scores(trace) == {REWARD: 1.0}, "a slow metric of somebody else's must not read as a failed plan"
 
 
@@ -377,8 +294,8 @@ async def test_a_slow_metric_does_not_hide_that_there_is_no_verdict() -> None:
     set_resources(EpisodeResources(scorer=Faulty(_hangs), goals=[GOAL]))
     plugged = {"metrics": {"slow": {"fn": "env_kit:slow_metric"}}}
     with OpenAIStub(PLAN) as stub:
-        trace = await _one(stub, env_config(task=plugged, agent={"timeout": {"finalize": 0.2, "scoring": 0.2}}))
-    _assert_unscored(trace, None)
+        trace = await one_trace(stub, env_config(task=plugged, agent={"timeout": {"finalize": 0.2, "scoring": 0.2}}))
+    assert_unscored(trace, None)
 
 
 async def test_a_cancelled_run_cancels_its_scoring() -> None:
@@ -406,25 +323,25 @@ def scorer() -> Faulty:
 
 async def test_a_completion_cut_off_before_its_plan_ended_is_no_evidence(scorer: Faulty) -> None:
     with OpenAIStub("Let me think", script=[Step(finish_reason="length")]) as stub:
-        _assert_unscored(await _one(stub, env_config()), "context_window_exceeded")
+        assert_unscored(await one_trace(stub, env_config()), "context_window_exceeded")
     assert scorer.calls == []
     with OpenAIStub(PLAN, script=[Step(finish_reason="length")]) as stub:
-        assert scores(await _one(stub, env_config())) == {REWARD: 1.0}
+        assert scores(await one_trace(stub, env_config())) == {REWARD: 1.0}
 
 
 async def test_a_prompt_that_outgrows_the_window_is_no_evidence(scorer: Faulty) -> None:
     with OpenAIStub(PLAN, context_tokens=50) as stub:
-        trace = await _one(stub, env_config())
-    _assert_unscored(trace, "context_window_exceeded")
+        trace = await one_trace(stub, env_config())
+    assert_unscored(trace, "context_window_exceeded")
     assert trace.stop_condition == "context_length"
     assert scorer.calls == []
 
 
 async def test_a_model_server_that_fails_is_asked_again_and_is_no_evidence(scorer: Faulty) -> None:
     with OpenAIStub(PLAN, script=[Step(status=503)]) as stub:
-        assert scores(await _one(stub, env_config())) == {REWARD: 1.0}
+        assert scores(await one_trace(stub, env_config())) == {REWARD: 1.0}
     with OpenAIStub(PLAN, script=[Step(status=503)] * 9) as stub:
-        trace = await _one(stub, env_config())
+        trace = await one_trace(stub, env_config())
         assert len(stub.requests) > 1
     assert not trace.ok
     assert trace.errors[-1].type == "ProviderError"
@@ -434,7 +351,7 @@ async def test_a_model_server_that_fails_is_asked_again_and_is_no_evidence(score
 
 async def test_a_model_that_never_answers_is_no_evidence(scorer: Faulty) -> None:
     with OpenAIStub(PLAN, script=[Step(hang=True)]) as stub:
-        trace = await _one(stub, env_config(agent={"timeout": {"rollout": 0.4}}))
+        trace = await one_trace(stub, env_config(agent={"timeout": {"rollout": 0.4}}))
     assert not trace.ok
     assert set(scores(trace).values()) <= {None}
     assert scorer.calls == []

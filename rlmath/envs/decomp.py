@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlmath.envs.goals import GoalSource, demo_goals, load_goals, resolve_goals
+from rlmath.envs.remote import ClusterAddress, ClusterScorer
 from rlmath.envs.report import INFO_DETAIL_CHARS, INFO_KEY
 from rlmath.envs.resources import (
     EpisodeResources,
@@ -26,7 +27,7 @@ from rlmath.envs.resources import (
     live_resources,
     set_resources,
 )
-from rlmath.envs.scoring import Unscored, score_plan
+from rlmath.envs.scoring import SCORE_TIMEOUT_S, Unscored, score_plan
 from rlmath.errors import InputError
 from rlmath.kernel.protocol import Kernel
 from rlmath.leaf.protocol import LeafProver
@@ -107,11 +108,14 @@ def load_environment(
     scorer: Scorer | None = None,
     budgets: Budgets | Mapping[str, Any] | None = None,
     system_prompt: str | Path | None = None,
+    cluster_url: str | None = None,
+    cluster_api_key_env: str | None = None,
+    cluster_leaf: str | None = None,
 ) -> Environment:
     """A v0 environment. What is given to it is used by it alone; the rest as for `build_taskset`.
 
-    `budgets` may be a mapping, as a command line's JSON has it. Raises `ImportError` without verifiers v0, which 0.4
-    has dropped.
+    `budgets` may be a mapping, as a command line's JSON has it. `cluster_…`: the gateway that scores, as in
+    `DecompositionTaskConfig`. Raises `ImportError` without verifiers v0, which 0.4 has dropped.
     """
     if not HAS_VERIFIERS_V0:
         raise ImportError(
@@ -124,6 +128,12 @@ def load_environment(
 
     if budgets is not None and not isinstance(budgets, Budgets):
         budgets = _budgets(budgets)
+    if cluster_url is not None:
+        if backend is not None or leaf is not None or scorer is not None:
+            raise InputError("cluster_url", "scores instead of backend, leaf or scorer: give it or them, not both")
+        scorer = ClusterScorer(ClusterAddress(cluster_url, cluster_api_key_env, cluster_leaf), SCORE_TIMEOUT_S)
+    elif cluster_api_key_env is not None or cluster_leaf is not None:
+        raise InputError("cluster_url", "is missing: cluster_api_key_env and cluster_leaf go with it")
     own = None
     if backend is not None or leaf is not None or scorer is not None:
         own = EpisodeResources(backend=backend, leaf=leaf, scorer=scorer)
@@ -179,6 +189,8 @@ __all__ = [
     "INFO_DETAIL_CHARS",
     "INFO_KEY",
     "SYSTEM_PROMPT",
+    "ClusterAddress",
+    "ClusterScorer",
     "DecompositionConfig",
     "DecompositionData",
     "DecompositionTask",

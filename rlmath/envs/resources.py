@@ -1,7 +1,8 @@
 """What a process scores with: a kernel and a leaf prover of its own, or a scoring service.
 
-Neither fits into a config file or onto verifiers' wire, so a process registers them once and every rollout looks them
-up when it is scored. An environment can therefore be built first, or where there is nothing to score with at all.
+A service is named in a config (`rlmath.envs.remote`). A kernel fits neither into a config nor onto verifiers' wire, so
+a process registers it once and every rollout looks it up when it is scored. An environment can therefore be built
+first, or where there is nothing to score with at all.
 """
 
 from __future__ import annotations
@@ -105,8 +106,9 @@ def live_resources() -> EpisodeResources:
         given = resources or EpisodeResources()
         lacks = " and ".join(name for name in ("backend", "leaf") if getattr(given, name) is None)
         raise RuntimeError(
-            f"no {lacks} to score with: call rlmath.envs.set_resources(EpisodeResources(backend=a kernel, leaf=a leaf "
-            "prover)), or with scorer=a scoring service's client, in the process that scores"
+            f"no {lacks} to score with: set cluster_url in the task's config to a gateway's address (`rlmath serve`), "
+            "or call rlmath.envs.set_resources(EpisodeResources(backend=a kernel, leaf=a leaf prover)) in the process "
+            "that scores"
         )
     return resources
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import verifiers.v1 as vf
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from rlmath.envs import report
 from rlmath.envs.goals import resolve_goals
-from rlmath.envs.resources import live_resources, resolve_budgets
+from rlmath.envs.remote import ClusterAddress, ClusterScorer, url_problem
+from rlmath.envs.resources import EpisodeResources, get_resources, live_resources, resolve_budgets
 from rlmath.envs.scoring import SCORE_TIMEOUT_S, Unscored, score_plan, window_exceeded
 from rlmath.prompt import SYSTEM_PROMPT, user_message
 from rlmath.types import EpisodeResult, GoalSpec
@@ -48,11 +50,12 @@ class DecompositionData(vf.TaskData):
 
 
 class DecompositionTaskConfig(vf.TaskConfig):
-    """How a task is scored: the hard caps of `rlmath.types.Budgets`, to be swept from TOML or the command line.
+    """How a task is scored: by what, and under which caps (those of `rlmath.types.Budgets`), to be swept from TOML or
+    the command line.
 
-    They belong to the task, not to the taskset: an environment server never loads a taskset, and rebuilds every task
-    with this section of its own config. A cap that is None is that of the registered resources, else the default of
-    `Budgets`.
+    All this belongs to the task, not to the taskset: an environment server never loads a taskset, and rebuilds every
+    task with this section of its own config. A cap that is None is that of the registered resources, else the default
+    of `Budgets`.
     """
 
     max_lemmas: int | None = Field(None, ge=0)
@@ -65,6 +68,33 @@ class DecompositionTaskConfig(vf.TaskConfig):
     """Seconds of one kernel check (default 120). Running out of them is the plan's fault."""
     score_timeout_s: float = Field(SCORE_TIMEOUT_S, gt=0)
     """Seconds for the scoring of one rollout as a whole. Running out of them is nobody's fault: no reward."""
+    cluster_url: str | None = None
+    """The gateway that scores (`rlmath serve`), `http://host:port`; None: what the scoring process has registered."""
+    cluster_api_key_env: str | None = Field(None, min_length=1)
+    """Name of the environment variable, in the scoring process, that holds the gateway's key; None: it asks for
+    none."""
+    cluster_leaf: str | None = Field(None, min_length=1)
+    """Leaf prover that the gateway serves by this name; None: its ladder of tactics."""
+
+    @field_validator("cluster_url")
+    @classmethod
+    def _is_a_url(cls, url: str | None) -> str | None:
+        if url is not None and (problem := url_problem(url)):
+            raise ValueError(problem)
+        return url
+
+    @model_validator(mode="after")
+    def _has_a_gateway(self) -> Self:
+        for name in ("cluster_api_key_env", "cluster_leaf"):
+            if self.cluster_url is None and getattr(self, name) is not None:
+                raise ValueError(f"{name} goes with cluster_url, which is not set")
+        return self
+
+    def cluster(self) -> ClusterAddress | None:
+        """The gateway that scores, if one is named."""
+        if self.cluster_url is None:
+            return None
+        return ClusterAddress(self.cluster_url, self.cluster_api_key_env, self.cluster_leaf)
 
     def budgets(self) -> dict[str, int | float | None]:
         """The caps, by the names of `Budgets`."""
@@ -124,7 +154,7 @@ class DecompositionTask(vf.Task[DecompositionData, vf.State, DecompositionTaskCo
         overflow = window_exceeded(goal, completion, cut=_was_cut(trace))
         if overflow is not None:
             return overflow
-        resources = live_resources()
+        resources = self._resources()
         return await score_plan(
             goal,
             completion or "",
@@ -133,6 +163,15 @@ class DecompositionTask(vf.Task[DecompositionData, vf.State, DecompositionTaskCo
             request_id=trace.id,
             timeout_s=self.config.score_timeout_s,
         )
+
+    def _resources(self) -> EpisodeResources:
+        """What judges: the gateway that the config names, else what is registered. Raises `RuntimeError` when there is
+        neither."""
+        address = self.config.cluster()
+        if address is None:
+            return live_resources()
+        scorer = ClusterScorer(address, self.config.score_timeout_s)
+        return replace(get_resources() or EpisodeResources(), backend=None, leaf=None, scorer=scorer)
 
     def _reward_weight(self) -> float:
         return next(float(getattr(fn, "_vf_weight", 1.0)) for fn in self.hooks("reward") if fn.__name__ == REWARD)

@@ -1,99 +1,22 @@
-"""A gateway over a real kernel in this process: everything but Ray."""
+"""A gateway that is called without a socket, over a real kernel in this process: everything but Ray."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
+from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed, until
 
-from cluster.api import ClusterStatus, ScoreRequest, WorkerStatus
-from cluster.caps import AccountKey, Accounts, AccountStatus, Caps
 from cluster.gateway.app import create_app
-from cluster.gateway.backend import Caller
 from cluster.gateway.calls import Gateway
-from cluster.gateway.keys import add
 from cluster.gateway.settings import GatewaySettings
-from rlmath.episode import run_episode
-from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.embedded import EmbeddedKernel
-from rlmath.kernel.protocol import CheckResult, Source
-from rlmath.leaf.config import make_prover
-from rlmath.types import EpisodeResult
+
+__all__ = ["ENDLESS", "FALSE", "GOAL", "TRUE", "KernelBackend", "Served", "keyed", "served", "until"]
 
 GOAL = {"id": "add_zero", "prop": "∀ n : Nat, n + 0 = n"}
-TRUE = "#lemma h1 : ∀ n : Nat, n + 0 = n\n#assembly\nexact h1\n#end\n"
-FALSE = "#assembly\nintro n\nexact absurd n n\n#end\n"
-ENDLESS = "#assembly\nrepeat skip\n#end\n"
-
-
-class KernelBackend:
-    """A `Backend` that is one embedded kernel. `down` makes it fail as infrastructure does."""
-
-    def __init__(self, kernel: EmbeddedKernel) -> None:
-        self.kernel = kernel
-        self.down: str | None = None
-        self.running = 0
-        self.judged = 0
-        self.callers: list[Caller] = []
-        self.accounts = Accounts()
-        self.journal: dict[tuple[str, str], EpisodeResult] = {}
-        """Of an earlier life."""
-
-    async def judge(self, request: ScoreRequest, caller: Caller) -> EpisodeResult:
-        with self._work(caller):
-            if caller.run is not None and not self.accounts.is_open(AccountKey(caller.client, caller.run)):
-                raise InputError("run", f"{caller.run} is not open")
-            self.judged += 1
-            leaf = make_prover(request.leaf, recorded=request.recorded)
-            return await run_episode(
-                request.goal, request.completion, kernel=self.kernel, leaf=leaf, budgets=request.budgets
-            )
-
-    async def recall(self, request_id: str, client: str) -> EpisodeResult | None:
-        return self.journal.get((client, request_id))
-
-    async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
-        with self._work(caller):
-            return await self.kernel.check(source, timeout_s=timeout_s)
-
-    async def open_run(self, run: str, caps: Caps, client: str) -> AccountStatus:
-        self.accounts.open(AccountKey(client, run), caps, time.time())
-        return self.accounts.status(AccountKey(client, run))
-
-    async def close_run(self, run: str, client: str) -> AccountStatus:
-        status = await self.account(client, run)
-        self.accounts.close(AccountKey(client, run))
-        return replace(status, closed=True)
-
-    async def account(self, client: str, run: str | None) -> AccountStatus:
-        if AccountKey(client, run) not in self.accounts:
-            raise InputError("run", "was never opened")
-        return self.accounts.status(AccountKey(client, run))
-
-    async def set_client_caps(self, client: str, caps: Caps) -> None:
-        self.accounts.open(AccountKey(client), caps, time.time())
-
-    async def status(self) -> ClusterStatus:
-        worker = WorkerStatus("here", "lost" if self.down else "ready", self.kernel.slots, self.running)
-        return ClusterStatus((worker,), self.kernel.identity, 0, self.running, self.running, 0, self.judged, 0, 0)
-
-    @contextlib.contextmanager
-    def _work(self, caller: Caller) -> Any:
-        if self.down:
-            raise KernelUnavailable(self.down)
-        self.callers.append(caller)
-        self.running += 1
-        try:
-            yield
-        finally:
-            self.running -= 1
 
 
 @asynccontextmanager
@@ -117,16 +40,3 @@ class Served:
         headers = fields.pop("headers", None)
         body = {"goal": GOAL, "completion": completion, **fields}
         return await self.client.post("/v1/score", json=body, headers=headers)
-
-
-def keyed(path: Path, *clients: str, **limits: Any) -> tuple[GatewaySettings, dict[str, dict[str, str]]]:
-    """Settings with a key file, and each client's headers."""
-    headers = {client: {"authorization": f"Bearer {add(path, client, **limits)}"} for client in clients}
-    return GatewaySettings(api_keys=path), headers
-
-
-async def until(condition: Any, timeout_s: float = 10.0) -> None:
-    """Wait for a condition of this process."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():
-            await asyncio.sleep(0.005)

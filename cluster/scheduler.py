@@ -39,6 +39,7 @@ from rlmath.episode import DEFAULT_SPECULATION, run_episode
 from rlmath.errors import CapReached, InputError, KernelUnavailable, RlmathError, Unavailable
 from rlmath.goals import GoalsSeen
 from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.select import lean_for
 from rlmath.leaf.config import OpenAILeaf, check_attempts, make_prover
 from rlmath.leaf.protocol import LeafProver
 from rlmath.types import EpisodeResult
@@ -103,6 +104,13 @@ class Scheduler:
         """
         self._books()
         return await self._requests.known(_request_key(client, request_id))
+
+    def lean(self, text: str, where: str, kernel: str = "") -> str:
+        """A Lean file's text for that kernel: without its header, every position kept. Raises `InputError` (field
+        `where`) for an import that the kernel lacks.
+        """
+        kind, _ = self._plan.kinds.choose(kernel)
+        return lean_for(kind.kernel, text, where)
 
     async def check(
         self, source: Source, *, timeout_s: float, caller: Caller, kernel: str = "", memory: str = ""

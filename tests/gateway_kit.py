@@ -19,8 +19,10 @@ from cluster.gateway.server import GatewayServer
 from cluster.gateway.settings import GatewaySettings
 from rlmath.episode import run_episode
 from rlmath.errors import InputError, KernelUnavailable
+from rlmath.kernel.config import EmbeddedKernelConfig
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.kernel.protocol import CheckResult, Source
+from rlmath.kernel.select import lean_for
 from rlmath.leaf.config import make_prover
 from rlmath.types import EpisodeResult
 
@@ -42,12 +44,15 @@ class KernelBackend:
         self.accounts = Accounts()
         self.journal: dict[tuple[str, str], EpisodeResult] = {}
         """Of an earlier life."""
+        self.kinds: list[tuple[str, str]] = []
+        """Kernel and memory class that each piece of work asked for."""
 
     async def judge(self, request: ScoreRequest, caller: Caller) -> EpisodeResult:
         with self._work(caller):
             if caller.run is not None and not self.accounts.is_open(AccountKey(caller.client, caller.run)):
                 raise InputError("run", f"{caller.run} is not open")
             self.judged += 1
+            self.kinds.append((request.kernel, request.memory))
             leaf = make_prover(request.leaf, recorded=request.recorded)
             return await run_episode(
                 request.goal, request.completion, kernel=self.kernel, leaf=leaf, budgets=request.budgets
@@ -56,8 +61,14 @@ class KernelBackend:
     async def recall(self, request_id: str, client: str) -> EpisodeResult | None:
         return self.journal.get((client, request_id))
 
-    async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
+    def lean(self, text: str, where: str, kernel: str = "") -> str:
+        return lean_for(EmbeddedKernelConfig(), text, where)
+
+    async def check(
+        self, source: Source, *, timeout_s: float, caller: Caller, kernel: str = "", memory: str = ""
+    ) -> CheckResult:
         with self._work(caller):
+            self.kinds.append((kernel, memory))
             return await self.kernel.check(source, timeout_s=timeout_s)
 
     async def open_run(self, run: str, caps: Caps, client: str) -> AccountStatus:

@@ -31,8 +31,16 @@ class Backend(Protocol):
         """
         ...
 
-    async def check(self, source: Source, *, timeout_s: float, caller: Caller) -> CheckResult:
-        """What Lean says of a source. Raises as `judge` does."""
+    async def check(
+        self, source: Source, *, timeout_s: float, caller: Caller, kernel: str = "", memory: str = ""
+    ) -> CheckResult:
+        """What Lean says of a source. `kernel`, `memory`: see `ScoreRequest`. Raises as `judge` does."""
+        ...
+
+    def lean(self, text: str, where: str, kernel: str = "") -> str:
+        """A Lean file's text for that kernel: without its header, every position kept. Raises `InputError` (field
+        `where`) for an import that the kernel lacks.
+        """
         ...
 
     async def open_run(self, run: str, caps: Caps, client: str) -> AccountStatus:

@@ -15,7 +15,6 @@ from cluster.gateway.openapi import body_of, problems
 from cluster.gateway.requests import Entry
 from cluster.gateway.tenant import Tenant
 from cluster.gateway.work import checking, judging
-from rlmath.header import embedded_body
 from rlmath.kernel.protocol import Source
 from rlmath.plan import PlanFormatError, render_plan
 from rlmath.types import Budgets, GoalSpec, Plan
@@ -49,8 +48,9 @@ def _begin(gateway: Gateway, client: Tenant, body: CheckBody) -> Entry:
     request_id = body.request_id or uuid.uuid4().hex
     fingerprint = fingerprint_of(body)
     if body.source is not None:
-        source = Source(command=embedded_body(body.source, "source"), context=body.context)
-        run = checking(gateway, client, request_id, source, body.timeout_s, caller)
+        command = gateway.backend.lean(body.source, "source", body.kernel)
+        source = Source(command=command, context=body.context)
+        run = checking(gateway, client, request_id, source, body, caller)
     else:
         run = judging(gateway, client, request_id, _as_plan(body, request_id), caller, "")
     return gateway.begin(client, request_id, fingerprint, run, keep=body.request_id is not None)
@@ -65,4 +65,5 @@ def _as_plan(body: CheckBody, request_id: str) -> ScoreRequest:
     except PlanFormatError as error:
         raise PlanFormatError(None, error.rule, f"the proof fits in no plan: {error.problem}") from None
     goal = GoalSpec("check", body.prop, body.name, body.context)
-    return ScoreRequest(request_id, goal, completion, Budgets(verify_timeout_s=body.timeout_s))
+    budgets = Budgets(verify_timeout_s=body.timeout_s)
+    return ScoreRequest(request_id, goal, completion, budgets, kernel=body.kernel, memory=body.memory)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -29,7 +29,6 @@ from cluster.gateway.requests import Entry
 from cluster.gateway.tenant import Tenant
 from cluster.gateway.work import check
 from rlmath.errors import InputError
-from rlmath.header import embedded_body
 from rlmath.kernel.protocol import CheckResult, Message, Source
 
 router = APIRouter(tags=["kimina"])
@@ -155,15 +154,15 @@ async def verify(request: Request, client: Client) -> Response:
     return Response(json.dumps({"results": [_older(result) for result in results]}), media_type=JSON)
 
 
-def without_header(code: str) -> str:
-    """A snippet without its leading blank and `import` lines. Raises `InputError` for an import of what the kernel
-    lacks.
+def without_header(code: str, lean: Callable[[str, str], str]) -> str:
+    """A snippet without its leading blank and `import` lines. `lean`: see `Backend.lean`. Raises `InputError` for an
+    import of what the kernel lacks.
     """
     lines = code.split("\n")
     count = 0
     while count < len(lines) and (not lines[count].strip() or lines[count].strip().startswith("import ")):
         count += 1
-    embedded_body("\n".join(line.strip() for line in lines[:count]), "snippet")
+    lean("\n".join(line.strip() for line in lines[:count]), "snippet")
     return "\n".join(lines[count:])
 
 
@@ -201,7 +200,7 @@ async def _results(
     starts = []
     for place, snippet in enumerate(snippets):
         try:
-            source = Source(command=without_header(snippet.code))
+            source = Source(command=without_header(snippet.code, gateway.backend.lean))
         except InputError as error:
             results[place] = {"id": snippet.id, "time": 0.0, "error": str(error)}
             continue

@@ -86,6 +86,10 @@ class _Asked(Body):
         "None: the server makes one.",
     )
     run: RequestId | None = Field(default=None, description="The run whose caps this is charged to.")
+    kernel: str = Field(default="", max_length=200, description="Which of the server's kernels; empty: its first.")
+    memory: str = Field(
+        default="", max_length=200, description="Memory class of the checks; empty: the smallest that there is."
+    )
     priority: int = Field(
         default=0,
         ge=-1_000,

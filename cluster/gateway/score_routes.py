@@ -96,6 +96,8 @@ def score_request(body: ScoreBody, request_id: str, settings: GatewaySettings) -
         budgets=body.budgets.budgets(),
         leaf=_leaf(body.leaf, settings.leaves),
         recorded=body.recorded,
+        kernel=body.kernel,
+        memory=body.memory,
     )
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from cluster.api import ScoreRequest
 from cluster.gateway.backend import Caller
 from cluster.gateway.calls import Gateway
+from cluster.gateway.models import CheckBody
 from cluster.gateway.problems import FORBIDDEN, Problem
 from cluster.gateway.requests import Run
 from cluster.gateway.tenant import Recent, Tenant
@@ -33,12 +34,13 @@ def judging(
 
 
 def checking(
-    gateway: Gateway, client: Tenant, request_id: str, source: Source, timeout_s: float, caller: Caller
+    gateway: Gateway, client: Tenant, request_id: str, source: Source, asked: CheckBody, caller: Caller
 ) -> Run:
     """Check a source: `"check": {…}`. Raises `Problem` for a client that may not."""
+    kind = asked.kernel, asked.memory
 
     async def run() -> bytes:
-        result = await check(gateway, client, request_id, source, timeout_s, caller)
+        result = await check(gateway, client, request_id, source, asked.timeout_s, caller, *kind)
         status = await gateway.backend.status()
         return b'"check": ' + json.dumps(_check_json(result, status.kernel)).encode()
 
@@ -70,14 +72,21 @@ def result_member(result: EpisodeResult) -> bytes:
 
 
 async def check(
-    gateway: Gateway, client: Tenant, request_id: str, source: Source, timeout_s: float, caller: Caller
+    gateway: Gateway,
+    client: Tenant,
+    request_id: str,
+    source: Source,
+    timeout_s: float,
+    caller: Caller,
+    kernel: str = "",
+    memory: str = "",
 ) -> CheckResult:
     """What Lean says of a source. Raises as `Backend.check`, and `Problem` for a client that may not."""
     _may_check(client)
     if gateway.settings.log_texts:
         logger.info("request %s/%s: source %r", client.name, request_id, source.command)
     began = time.monotonic()
-    result = await gateway.backend.check(source, timeout_s=timeout_s, caller=caller)
+    result = await gateway.backend.check(source, timeout_s=timeout_s, caller=caller, kernel=kernel, memory=memory)
     outcome = outcome_of(result)
     gateway.metrics.checks.labels(outcome).inc()
     _note(client, request_id, "check", outcome, time.monotonic() - began)

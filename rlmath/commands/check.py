@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlmath.commands.files import read_text
-from rlmath.commands.kernel import add_kernel_option, chosen_kernel, lean_for, load_kernel
+from rlmath.commands.kernel import add_kernel_option, chosen_kernel, load_kernel
 from rlmath.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     path: Path = arguments.file
     if not arguments.timeout > 0:
         raise InputError("--timeout", f"must be a number of seconds above 0, got {arguments.timeout}")
+    from rlmath.kernel.select import lean_for
+
     kernel = load_kernel(arguments.kernel)
     text = lean_for(kernel, read_text(path, "FILE.lean"), str(path))
     result = asyncio.run(_check(chosen_kernel(kernel, slots=1), text, arguments.timeout))

@@ -37,20 +37,6 @@ def chosen_kernel(config: Config, slots: int | None = None) -> OwnedKernel:
     return make_kernel(slots) if isinstance(config, EmbeddedKernelConfig) else select.make_kernel(config, slots=slots)
 
 
-def lean_for(config: Config, text: str, where: str) -> str:
-    """A Lean file's text for that kernel: without its header, every position kept. Raises `InputError` for an import
-    that the kernel lacks."""
-    from rlmath.header import body_under, canonical, embedded_body
-    from rlmath.kernel.config import AutoKernelConfig, EmbeddedKernelConfig
-    from rlmath.kernel.select import resolve
-
-    if isinstance(config, AutoKernelConfig):
-        config = resolve(config)
-    if isinstance(config, EmbeddedKernelConfig):
-        return embedded_body(text, where)
-    return body_under(canonical(config.header), text, where)
-
-
 def make_kernel(slots: int | None = None) -> EmbeddedKernel:
     """The embedded kernel, not started yet. When its prelude has to be compiled first, stderr says what the wait is
     for."""

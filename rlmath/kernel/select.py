@@ -6,8 +6,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from rlmath.errors import InputError
+from rlmath.header import body_under, canonical, embedded_body
 from rlmath.kernel.config import (
     AutoKernelConfig,
+    Config,
     EmbeddedKernelConfig,
     KernelConfig,
     KiminaKernelConfig,
@@ -145,3 +147,14 @@ def resolve(config: AutoKernelConfig) -> EmbeddedKernelConfig | ToolchainKernelC
 def _refuse_isolation(kind: str, required: bool) -> None:
     if required:
         raise InputError("require_isolation", f"a {kind} kernel's checks cannot be isolated from one another")
+
+
+def lean_for(config: Config, text: str, where: str) -> str:
+    """A Lean file's text for the kernel that `config` describes: without its header, every position kept. Raises
+    `InputError` (field `where`) for an import that the kernel lacks.
+    """
+    if isinstance(config, AutoKernelConfig):
+        config = resolve(config)
+    if isinstance(config, EmbeddedKernelConfig):
+        return embedded_body(text, where)
+    return body_under(canonical(config.header), text, where)

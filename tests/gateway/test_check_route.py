@@ -41,6 +41,21 @@ async def test_outcomes_of_a_source(kernel: EmbeddedKernel, fields: dict[str, An
         assert "true" in check["context_error"]
 
 
+async def test_work_names_its_kernel_and_its_memory_class(kernel: EmbeddedKernel) -> None:
+    kind = {"kernel": "mathlib", "memory": "large"}
+    score = {"goal": {"prop": "True"}, "completion": "#assembly\ntrivial\n#end"}
+    async with served(kernel) as gate:
+        for path, body in (
+            ("/v1/check", {"source": "#check Nat"}),
+            ("/v1/check", {"prop": "True", "proof": "trivial"}),
+            ("/v1/score", score),
+        ):
+            assert (await gate.client.post(path, json={**body, **kind})).status_code == 200
+            assert gate.backend.kinds.pop() == ("mathlib", "large")
+            assert (await gate.client.post(path, json=body)).status_code == 200
+            assert gate.backend.kinds.pop() == ("", "")
+
+
 async def test_a_statement_with_its_proof_passes_every_gate_or_is_not_verified(kernel: EmbeddedKernel) -> None:
     async with served(kernel) as gate:
 

@@ -21,6 +21,7 @@ from cluster.gateway.kimina import without_header
 from cluster.gateway.server import GatewayServer
 from cluster.gateway.settings import GatewaySettings
 from rlmath.errors import InputError
+from rlmath.header import embedded_body
 from rlmath.kernel.embedded import EmbeddedKernel
 
 ENDLESS = "example : True := by\n  repeat skip"
@@ -177,8 +178,8 @@ async def test_fields_that_are_not_known_are_ignored_here(kernel: EmbeddedKernel
 
 
 def test_a_header_is_blank_and_import_lines() -> None:
-    assert without_header("import Init\n\n  import Init\ndef a := 1\n") == "def a := 1\n"
-    assert without_header("-- first\nimport Init") == "-- first\nimport Init"
-    assert without_header("\n\n") == ""
+    assert without_header("import Init\n\n  import Init\ndef a := 1\n", embedded_body) == "def a := 1\n"
+    assert without_header("-- first\nimport Init", embedded_body) == "-- first\nimport Init"
+    assert without_header("\n\n", embedded_body) == ""
     with pytest.raises(InputError, match="import Mathlib"):
-        without_header("import Init\nimport Mathlib.Tactic\n#check 1")
+        without_header("import Init\nimport Mathlib.Tactic\n#check 1", embedded_body)

@@ -89,8 +89,10 @@ class LocalCluster:
         the largest: what dies of memory in one is tried once in the next. Each has workers of its own.
         `autoscale`: workers follow demand instead of being on every node from the start. They take up Ray's `lean`.
         """
-        if slots is not None and slots < 1:
-            raise InputError("slots", f"must be at least 1, got {slots}")
+        if slots is not None and (isinstance(slots, bool) or not isinstance(slots, int) or slots < 1):
+            raise InputError("slots", f"must be a whole number of at least 1, got {slots!r}")
+        if address is not None and not isinstance(address, str):
+            raise InputError("address", f"must be a string, got {type(address).__name__}")
         self._address, self._slots = address, slots
         self._namespace = namespace or f"rlmath-{uuid.uuid4().hex[:12]}"
         self._progress = progress
@@ -200,16 +202,26 @@ class LocalCluster:
         request_id: str | None = None,
         run: Run | None = None,
         priority: int = 0,
+        kernel: str = "",
+        memory: str = "",
     ) -> ScoredResult:
         """The verdict on one completion: an `EpisodeResult` that prints as a table. `request_id`: None: a fresh one.
         `run`: whose caps it counts against (`open_run`). `priority`: among its client's requests; higher goes first.
+        `kernel`, `memory`: see `ScoreRequest`.
 
         Infrastructure trouble comes back as `Status.ERROR`, reward None. Raises `InputError` for a request that cannot
-        be scored as it is and `Refused` when a cap is reached or the queue is full.
+        be scored as it is, its goal included, and `Refused` when a cap is reached or the queue is full.
         """
         client, loop = self._running()
         request = ScoreRequest(
-            request_id or uuid.uuid4().hex, goal, completion, budgets or Budgets(), leaf or TacticsLeaf(), recorded
+            request_id or uuid.uuid4().hex,
+            goal,
+            completion,
+            Budgets() if budgets is None else budgets,
+            TacticsLeaf() if leaf is None else leaf,
+            recorded,
+            kernel,
+            memory,
         )
         return loop.run(client.score(request, _caller(run, priority)))
 
@@ -224,12 +236,15 @@ class LocalCluster:
         """Results as they come, with at most `max_in_flight` requests begun and not yielded. `requests` is read as far
         as needed. `run`, `priority`: see `score`.
 
-        Waits where a single request would be refused because the queue is full; raises `CapReached`. Closing the
+        Waits where a single request would be refused because the queue is full; raises `CapReached`. A goal that does
+        not elaborate is its request's `Status.ERROR`, and keeps no other from its verdict. Closing the
         iterator, or an interrupt, ends the requests that are under way.
         """
         client, loop = self._running()
         if max_in_flight < 1:
             raise InputError("max_in_flight", f"must be at least 1, got {max_in_flight}")
+        if not isinstance(requests, Iterable):
+            raise InputError("requests", f"must be ScoreRequests, got {type(requests).__name__}")
         source, caller = iter(requests), _caller(run, priority)
         done: queue.SimpleQueue[tuple[ScoreRequest, Future[ScoredResult]]] = queue.SimpleQueue()
         running: set[Future[ScoredResult]] = set()

@@ -12,6 +12,7 @@ from ray.exceptions import RayError, TaskCancelledError
 from cluster.api import Caller, ClusterStatus, ScoreRequest, error_result
 from cluster.caps import AccountStatus, Caps
 from cluster.failures import cause_of, is_final, is_infrastructure, reason_of
+from cluster.judging import BrokenGoal
 from cluster.retry import RetryPolicy
 from rlmath.errors import ClusterLost, InputError, KernelUnavailable, QueueFull, RlmathError
 from rlmath.kernel.protocol import CheckResult, Source
@@ -32,8 +33,8 @@ class Client:
         """The verdict on one completion; infrastructure trouble comes back as `Status.ERROR` (reward None) after its
         retries.
 
-        Raises `InputError` for a request that cannot be scored as it is, and `Refused` when a cap of the caller's run
-        is reached or the queue is full. Cancelling the call ends its checks.
+        Raises `InputError` for a request that cannot be scored as it is, its goal included, and `Refused` when a cap of
+        the caller's run is reached or the queue is full. Cancelling the call ends its checks.
         """
         try:
             return await self.judge(request, caller)
@@ -58,12 +59,16 @@ class Client:
         return result
 
     async def patient_score(self, request: ScoreRequest, caller: Caller | None = None) -> ScoredResult:
-        """As `score`, but when the queue is full it waits as long as it is told to and asks again."""
+        """As `score`, for one of many: when the queue is full it waits as long as it is told to and asks again, and a
+        goal that does not elaborate is a result of `Status.ERROR` that says so, which keeps no other from its verdict.
+        """
         while True:
             try:
                 return await self.score(request, caller)
             except QueueFull as full:
                 await asyncio.sleep(full.retry_after_s)
+            except BrokenGoal as error:
+                return ScoredResult.of(error_result(request.goal, str(error)), request.completion)
 
     async def open_run(
         self, run: str, caps: Caps, *, client: str = "", client_caps: Caps | None = None

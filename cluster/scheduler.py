@@ -76,20 +76,19 @@ class Scheduler:
     # Requests
 
     async def score(self, request: ScoreRequest, caller: Caller | None = None) -> EpisodeResult:
-        """The verdict, or a result of `Status.ERROR` whose detail says what infrastructure (or the goal) is at fault.
+        """The verdict, or a result of `Status.ERROR` whose detail says what infrastructure is at fault.
 
-        Raises `InputError` for a request that nobody could score: an id used before for something else, a leaf that
-        cannot work, a run that is not open. Raises `Refused` when there is no room for it, or a cap is reached.
+        Raises `InputError` for a request that nobody could score: a goal that does not elaborate (`BrokenGoal`), an id
+        used before for something else, a leaf that cannot work, a run that is not open. Raises `Refused` when there is
+        no room for it, or a cap is reached.
         """
         try:
             return await self.judge(request, caller or Caller())
-        except (Unavailable, BrokenGoal) as error:
+        except Unavailable as error:
             return error_result(request.goal, str(error))
 
     async def judge(self, request: ScoreRequest, caller: Caller) -> EpisodeResult:
-        """A verdict. Raises as `score` does, `InputError` for a broken goal too, and `Unavailable` when infrastructure
-        kept the request from a verdict.
-        """
+        """A verdict. Raises as `score` does, and `Unavailable` when infrastructure kept the request from a verdict."""
         self._books()
         key = _request_key(caller.client, request.request_id)
         try:

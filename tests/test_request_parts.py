@@ -8,6 +8,7 @@ import pytest
 
 from cluster.api import ScoreRequest
 from cluster.client import ClusterClient
+from cluster.local import LocalCluster
 from rlmath.errors import InputError
 from rlmath.types import Budgets, GoalSpec
 
@@ -47,6 +48,16 @@ def test_a_clients_own_mistakes_are_told() -> None:
     client.close()
     with pytest.raises(InputError, match="client: is closed"):
         client.score(GOAL, "x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [({"slots": "2"}, "slots"), ({"slots": 2.5}, "slots"), ({"slots": 0}, "slots"), ({"address": 5}, "address")],
+)
+def test_a_clusters_own_arguments(arguments: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        LocalCluster(**arguments)
+    assert caught.value.field == field
 
 
 @pytest.mark.parametrize(

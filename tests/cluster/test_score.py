@@ -51,10 +51,16 @@ def test_recorded_proofs_are_attempts_in_their_order(cluster: LocalCluster) -> N
     ],
 )
 def test_a_broken_goal_is_its_authors_fault_and_no_evidence(cluster: LocalCluster, goal: GoalSpec, named: str) -> None:
-    result = cluster.score(goal, "#assembly\nintros\nrfl\n#end\n")
-    assert (result.status, result.reward) == (Status.ERROR, None)
-    assert named in result.detail
-    assert goal.id in result.detail or "goal" in result.detail
+    completion = "#assembly\nintros\nrfl\n#end\n"
+    with pytest.raises(InputError) as caught:
+        cluster.score(goal, completion)
+    assert caught.value.field.startswith(f"goal {goal.id}: {named}")
+    # Among many it is one request's trouble.
+    many = [ScoreRequest(f"{goal.id}-0", goal, completion), ScoreRequest(f"{goal.id}-1", GOAL, TRUE)]
+    results = {request.request_id: result for request, result in cluster.score_many(many)}
+    broken, healthy = results[many[0].request_id], results[many[1].request_id]
+    assert (broken.status, broken.reward, healthy.status) == (Status.ERROR, None, Status.VERIFIED)
+    assert named in broken.detail
 
 
 def test_a_check_that_uses_up_its_time_is_evidence(cluster: LocalCluster) -> None:

@@ -1,7 +1,7 @@
 """The gateway's figures, each beside a reference in the same run.
 
     python benchmarks/gateway.py [--slots 2] [--only cached,latency,batch,load] [--scores 10000] [--clients 200]
-    python benchmarks/gateway.py --only kimina --kimina http://127.0.0.1:8001     (a Kimina server that runs already)
+    python benchmarks/gateway.py --only kimina          (starts the published Kimina server; or --kimina URL of one)
 
     cached    a verdict that is known, at 64 connections, beside a bare uvicorn that answers `{}` (requests/s)
     latency   the p50 of a score at 16 in flight over HTTP, beside the same through the cluster's own client
@@ -20,7 +20,9 @@ import itertools
 import json
 import multiprocessing
 import os
+import shutil
 import statistics
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,10 +31,15 @@ from typing import Any
 
 import ray
 import uvicorn
+from peer_contestants import environment, kimina_server
 
 from cluster.api import ScoreRequest
 from cluster.local import LocalCluster
+from rlmath.kernel.embedded.build import cache_directory
 from rlmath.types import Budgets, GoalSpec, Status
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "kernels"))
+from kernel_kit import make_workspace
 
 NUMBERS = itertools.count(1_000)
 KINDS: tuple[tuple[str, Status], ...] = (
@@ -271,6 +278,20 @@ async def kimina(cluster: LocalCluster, peer: str, rounds: int) -> None:
             )
 
 
+async def beside_kimina(cluster: LocalCluster, arguments: argparse.Namespace) -> None:
+    """Against a server that runs, or one that is started on the same kernel."""
+    if arguments.kimina:
+        await kimina(cluster, arguments.kimina, arguments.rounds)
+        return
+    cache = cache_directory() / "peers"
+    root = cache / f"workspace-{os.getpid()}"
+    try:
+        with kimina_server(environment(cache, "kimina"), make_workspace(root), arguments.slots) as (url, _):
+            await kimina(cluster, url, arguments.rounds)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
 async def run(arguments: argparse.Namespace, cluster: LocalCluster) -> None:
     """Every measure that is wanted."""
     measures: dict[str, Callable[[], Any]] = {
@@ -278,9 +299,9 @@ async def run(arguments: argparse.Namespace, cluster: LocalCluster) -> None:
         "latency": lambda: latency(cluster, arguments.rounds),
         "batch": lambda: batch(cluster, arguments.rounds),
         "load": lambda: load(cluster, arguments.scores, arguments.clients),
-        "kimina": lambda: kimina(cluster, arguments.kimina, arguments.rounds),
+        "kimina": lambda: beside_kimina(cluster, arguments),
     }
-    wanted = arguments.only.split(",") if arguments.only else [m for m in measures if m != "kimina" or arguments.kimina]
+    wanted = arguments.only.split(",") if arguments.only else list(measures)
     await drive(cluster.url, "/v1/score", [json.dumps(work(0)[0]).encode() for _ in range(20)], 2)
     for name in wanted:
         await measures[name]()

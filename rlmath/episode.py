@@ -36,6 +36,7 @@ from rlmath.types import Budgets, EpisodeResult, GoalSpec, Lemma, Plan, Status
 from rlmath.verdicts import (
     Accepted,
     Failure,
+    context_problem,
     final_verdict,
     goal_problem,
     plan_failure,
@@ -243,7 +244,7 @@ class _Episode:
     def _take_note(self, result: CheckResult) -> None:
         """Raises InputError when the goal's context is at fault."""
         if result.context_error is not None:
-            raise InputError(f"goal {self.goal.id}: context", one_line(result.context_error))
+            raise context_problem(self.goal, result.context_error)
         for part, seconds in result.timings.items():
             key = f"checks_{part}_s"
             self.check_seconds[key] = self.check_seconds.get(key, 0.0) + seconds

@@ -57,9 +57,16 @@ is there for. A theorem that Lean took and the clean kernel does not take is `co
 look, whether the plan has lemmas or not."""
 
 
+def context_problem(goal: GoalSpec, said: str) -> InputError:
+    """The goal's context is at fault, whatever was checked after it."""
+    return InputError(f"goal {goal.id}: context", one_line(said))
+
+
 def goal_problem(goal: GoalSpec, source: Source, result: CheckResult) -> InputError | None:
     """What is wrong with the goal itself. Its author is trusted, so this is an error of theirs and nobody's score."""
     field = f"goal {goal.id}"
+    if result.context_error is not None:
+        return context_problem(goal, result.context_error)
     if refused := _refused(source, result, name=goal.name):
         return InputError(f"{field}: prop", refused[1])
     if trouble := _trouble(source, result, name=goal.name, label=GOAL):

@@ -20,7 +20,7 @@ from rlmath.evals.config import EvalConfig, load_config
 from rlmath.evals.inputs import Completion, load_completions, load_goals
 from rlmath.evals.progress import LineProgress
 from rlmath.evals.run import EvalPlan, Session, plan_eval, run
-from rlmath.evals.scorers import Score, no_evidence
+from rlmath.evals.scorers import Score, check_goals, no_evidence
 from rlmath.evals.servers import check_servers
 from rlmath.evals.store import ResultsStore
 from rlmath.kernel.embedded import EmbeddedKernel
@@ -435,3 +435,17 @@ def test_plain_progress_is_rate_limited(capsys: pytest.CaptureFixture[str]) -> N
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("90/100 results, ")
     assert line.endswith(": verified 10  leaf_failed 80")
+
+
+async def test_goals_are_checked_by_themselves_and_all_broken_ones_named(kernel: EmbeddedKernel) -> None:
+    goals = [
+        GoalSpec("good", "True"),
+        GoalSpec("bad", "∀ n : Foo, n = n"),
+        GoalSpec("worse", "P", context="def one : Nat := true"),
+    ]
+    await check_goals(kernel, goals[:1], in_flight=4)
+    with pytest.raises(InputError) as caught:
+        await check_goals(kernel, goals, in_flight=1)
+    assert caught.value.field == "goals: goal bad: prop"
+    assert "Foo" in caught.value.problem
+    assert caught.value.problem.endswith("(1 more do not elaborate either: goal worse: context)")

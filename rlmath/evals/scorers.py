@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rlmath.concurrency import together
 from rlmath.errors import ClusterLost, InputError, KernelUnavailable
 from rlmath.evals.inputs import Completion
+from rlmath.kernel.protocol import CheckResult, Source
 from rlmath.leaf.config import LeafConfig
 from rlmath.source import goal_check
 from rlmath.types import Budgets, EpisodeResult, GoalSpec, Status
@@ -44,7 +45,15 @@ def cluster_score(client: Client, budgets: Budgets, leaf: LeafConfig) -> Score:
     return score
 
 
-async def check_goals(client: Client, goals: Iterable[GoalSpec], *, in_flight: int) -> None:
+class Checker(Protocol):
+    """A cluster's client, or a kernel."""
+
+    async def check(self, source: Source, *, timeout_s: float) -> CheckResult:
+        """See `Kernel.check`."""
+        ...
+
+
+async def check_goals(kernel: Checker, goals: Iterable[GoalSpec], *, in_flight: int) -> None:
     """Have every goal elaborated on its own, before anything is scored or sampled for it. The episodes ask for the same
     checks again, and find them done.
 
@@ -57,7 +66,7 @@ async def check_goals(client: Client, goals: Iterable[GoalSpec], *, in_flight: i
     async def work() -> None:
         for goal in waiting:
             source = goal_check(goal)
-            result = await client.check(source, timeout_s=GOAL_TIMEOUT_S)
+            result = await kernel.check(source, timeout_s=GOAL_TIMEOUT_S)
             if (problem := goal_problem(goal, source, result)) is not None:
                 broken.append(problem)
 

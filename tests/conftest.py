@@ -21,10 +21,15 @@ settings.load_profile("no-deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Fast ones first, then the slow ones, then those that need Ray: what is wrong in the small shows early."""
-    items.sort(
-        key=lambda item: (item.get_closest_marker("cluster") is not None, item.get_closest_marker("slow") is not None)
-    )
+    """Fast ones first, then the slow ones: what is wrong in the small shows early. Then those that need Ray: first the
+    ones that start a Ray of their own, while there is no other (two on one machine share ports), then the session's.
+    """
+
+    def turn(item: pytest.Item) -> tuple[bool, bool, bool]:
+        needs_ray = item.get_closest_marker("cluster") is not None
+        return needs_ray, "cluster" in getattr(item, "fixturenames", ()), item.get_closest_marker("slow") is not None
+
+    items.sort(key=turn)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

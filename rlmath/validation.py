@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -21,6 +23,18 @@ def validate(model: type[M], data: Mapping[str, Any], *, where: str = "") -> M:
         return model.model_validate(data)
     except ValidationError as error:
         raise input_error(error, model, where) from None
+
+
+def read_toml(path: Path, what: str = "it") -> dict[str, Any]:
+    """What a TOML file holds. `what`: how an error calls the file. Raises `InputError` (field: the path)."""
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise InputError(str(path), f"cannot read {what}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), f"is not UTF-8 (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(path), f"is not TOML: {error}") from None
 
 
 @contextmanager

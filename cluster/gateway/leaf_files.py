@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from rlmath.errors import InputError
 from rlmath.leaf.config import LeafConfig, OpenAILeaf, RecordedLeaf, TacticsLeaf
-from rlmath.validation import validate
+from rlmath.validation import read_toml, validate
 
 
 class _LeafFile(BaseModel):
@@ -22,12 +20,7 @@ class _LeafFile(BaseModel):
 
 def load_leaf(path: Path) -> TacticsLeaf | OpenAILeaf | RecordedLeaf:
     """Read the section; a relative path in it is relative to the file. Raises `InputError`."""
-    try:
-        leaf = validate(_LeafFile, tomllib.loads(path.read_text(encoding="utf-8")), where=str(path)).leaf
-    except OSError as error:
-        raise InputError(str(path), f"cannot read it: {error.strerror}") from None
-    except ValueError as error:  # no TOML, or no UTF-8
-        raise InputError(str(path), f"is not TOML: {error}") from None
+    leaf = validate(_LeafFile, read_toml(path), where=str(path)).leaf
     if isinstance(leaf, OpenAILeaf) and leaf.cache is not None:
         leaf = leaf.model_copy(update={"cache": path.resolve().parent / leaf.cache})
     return leaf

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -18,7 +17,7 @@ from rlmath.errors import InputError
 from rlmath.kernel.config import EmbeddedKernelConfig, KernelConfig, resolved
 from rlmath.leaf.config import LeafConfig, ModelServer, OpenAILeaf, TacticsLeaf
 from rlmath.types import Budgets
-from rlmath.validation import unknown_key, validate
+from rlmath.validation import read_toml, unknown_key, validate
 
 
 class Section(BaseModel):
@@ -95,14 +94,7 @@ class EvalConfig(Section):
 def load_config(path: Path) -> EvalConfig:
     """Read and validate a config file; relative paths in it become absolute, relative to the file. Raises
     `InputError`."""
-    try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot read the config file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"is not UTF-8 (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), f"is not TOML: {error}") from None
+    data = read_toml(path, "the config file")
     try:
         config = validate(EvalConfig, data)
     except InputError as error:

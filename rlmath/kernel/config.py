@@ -6,15 +6,13 @@ The wire half; `rlmath.kernel.select.make_kernel` makes the kernel. Importing th
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
-from rlmath.errors import InputError
-from rlmath.validation import validate
+from rlmath.validation import read_toml, validate
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -199,12 +197,7 @@ class KernelFile(Section):
 def load_kernel_file(path: Path) -> Config:
     """Read a `[kernel]` section from a file of its own; relative paths in it are relative to the file. Raises
     `InputError`."""
-    try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot read the file: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(str(path), f"is not TOML: {error}") from None
+    data = read_toml(path, "the file")
     return resolved(validate(KernelFile, data, where=str(path)).kernel, path.resolve().parent)
 
 

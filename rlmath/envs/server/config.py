@@ -18,7 +18,6 @@ address = "auto"                        # left out: a cluster of its own, on thi
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -26,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rlmath.envs.remote import ClusterAddress
 from rlmath.errors import InputError
-from rlmath.validation import validate
+from rlmath.validation import read_toml, validate
 
 DEFAULT_ADDRESS = "tcp://127.0.0.1:5000"
 """verifiers' own."""
@@ -122,14 +121,7 @@ class EnvServerConfig(_Section):
 def load_config(path: Path) -> EnvServerConfig:
     """Read and check a config file; the paths in `[cluster]` become absolute, relative to the file. Raises
     `InputError`."""
-    try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise InputError(str(path), f"cannot read the config file: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"is not UTF-8 (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(str(path), f"is not TOML: {error}") from None
+    data = read_toml(path, "the config file")
     try:
         config = validate(EnvServerConfig, data)
     except InputError as error:

@@ -76,7 +76,7 @@ class Nothing:
         return CheckResult(elapsed_s=self._sleep_s)
 
     async def certify(self, source: Source, reference: Source, *, timeout_s: float) -> Certificate:
-        raise NotImplementedError
+        return Certificate(await self.check(source, timeout_s=timeout_s), None)  # it audits nothing
 
     async def __aenter__(self) -> Nothing:
         return self

@@ -7,13 +7,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.kernel.process_tree import own_resident_bytes
 from rlmath.kernel.protocol import Certificate, CheckResult, Source
 from rlmath.kernel.select import OwnedKernel
 from rlmath.types import KernelIdentity
@@ -125,7 +124,8 @@ class RenewedKernel:
                     crashed + stats.crashed,
                 )
         pid = self._now.kernel.stats().image_pid if self._now is not None else None
-        return KernelPulse(pid, resident_bytes(pid), checks, timed_out, crashed, self._renewals)
+        size = 0 if pid is None else own_resident_bytes(pid)
+        return KernelPulse(pid, size, checks, timed_out, crashed, self._renewals)
 
     def look(self) -> None:
         """To be called every now and then: begins a renewal that is due."""
@@ -133,7 +133,7 @@ class RenewedKernel:
         if now is None or self._renewing is not None or time.monotonic() < self._not_before:
             return
         stats = now.kernel.stats()
-        size = resident_bytes(stats.image_pid)
+        size = 0 if stats.image_pid is None else own_resident_bytes(stats.image_pid)
         if stats.image_pid != now.image:
             now.image, now.first_bytes = stats.image_pid, size
         if stats.checks >= self._renewal.checks or size - now.first_bytes > self._renewal.growth_bytes:
@@ -191,13 +191,3 @@ class RenewedKernel:
         self._renewing = None
         if not task.cancelled() and task.exception() is not None:
             logger.error("a renewal failed in an unforeseen way", exc_info=task.exception())
-
-
-def resident_bytes(pid: int | None) -> int:
-    """Resident memory of a process, its mapped files included; 0 when there is none of that number here."""
-    if pid is None:
-        return 0
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except OSError:
-        return 0

@@ -32,7 +32,7 @@ def kill_tree(pid: int) -> None:
 
 def resident_bytes(pid: int) -> int:
     """Resident memory of a process and its descendants, shared pages counted once a process; 0 when it is gone."""
-    return sum(map(_resident, tree(pid)))
+    return sum(map(own_resident_bytes, tree(pid)))
 
 
 def _parent(pid: str) -> int | None:
@@ -44,7 +44,8 @@ def _parent(pid: str) -> int | None:
         return None
 
 
-def _resident(pid: int) -> int:
+def own_resident_bytes(pid: int) -> int:
+    """Resident memory of one process, its mapped files included; 0 when it is gone."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")

@@ -20,6 +20,7 @@ from typing import Final, Protocol, Self
 
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel import lexical_gate
+from rlmath.kernel.audit.certify import complaint, stands
 from rlmath.kernel.lean_reply import Answer, Question
 from rlmath.kernel.protocol import AuditVerdict, Certificate, CheckResult, GateVerdict, Message, Source
 from rlmath.sanitize import AXIOM_WHITELIST, parse_axioms
@@ -160,7 +161,7 @@ class UnauditedKernel:
         """See `Kernel`. There is no audit here: a theorem that stands as far as this kernel can tell is in
         `Certificate.unaudited`."""
         check, answer = await self._check(source, timeout_s, about=True)
-        if not _stands(check) or check.sorries:
+        if not stands(check) or check.sorries:
             return Certificate(check, None)
         wanted = await self._statement(reference, timeout_s)
         if answer is None or answer.statement != wanted:
@@ -224,29 +225,12 @@ class UnauditedKernel:
             self._statements.move_to_end(reference)
             return known
         result, answer = await self._check(reference, timeout_s, about=True)
-        if not _stands(result) or answer is None or answer.statement is None:
-            raise InputError("reference", _complaint(result))
+        if not stands(result) or answer is None or answer.statement is None:
+            raise InputError("reference", complaint(result))
         self._statements[reference] = answer.statement
         if len(self._statements) > STATEMENTS_KEPT:
             self._statements.popitem(last=False)
         return answer.statement
-
-
-def _stands(result: CheckResult) -> bool:
-    gate_passed = result.gate is None or result.gate.ok
-    return gate_passed and not (result.errors or result.context_error or result.timed_out or result.crashed)
-
-
-def _complaint(result: CheckResult) -> str:
-    if result.context_error is not None:
-        return result.context_error
-    if result.gate is not None and not result.gate.ok:
-        return result.gate.detail
-    if result.errors:
-        return result.errors[0].text
-    if result.timed_out:
-        return "it ran out of its time"
-    return f"its check died: {result.crashed}" if result.crashed else "it declares no theorem of that name"
 
 
 def _refuse_surrogates(source: Source) -> None:

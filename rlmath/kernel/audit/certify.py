@@ -79,7 +79,7 @@ class Auditor:
             outcome = await self.submit(JobKind.EXPORT, job, timeout_s)
             result = result_of(outcome, self.limits, timeout_s, gated=source.template is not None)
             export = export_of(outcome)
-            if not _stands(result) or export is None:
+            if not stands(result) or export is None:
                 return result, None
             if (problem := _fault(export)) is not None:
                 return replace(result, context_error=problem), None
@@ -94,7 +94,7 @@ class Auditor:
         outcome = await self.submit(JobKind.EXPORT, job, timeout_s)
         check = result_of(outcome, self.limits, timeout_s, gated=source.template is not None)
         export = export_of(outcome)
-        if not _stands(check) or check.sorries:
+        if not stands(check) or check.sorries:
             return Certificate(check, None)
         known = self.references.find(reference)
         seconds_c = 0.0
@@ -102,7 +102,7 @@ class Auditor:
             result, wanted = await self.reference(reference, encode_source(reference), timeout_s)
             seconds_c = result.elapsed_s
             if wanted is None:
-                raise InputError("reference", _complaint(result))
+                raise InputError("reference", complaint(result))
         else:
             wanted = known[1]
         timings = {"a": check.elapsed_s, "c": seconds_c}
@@ -124,7 +124,8 @@ class Auditor:
         return replace(verdict, timings={"b": outcome.elapsed_s, **verdict.timings})
 
 
-def _stands(result: CheckResult) -> bool:
+def stands(result: CheckResult) -> bool:
+    """The kernel took the text, and nothing is wrong with it but what it may leave unproved."""
     gate_passed = result.gate is None or result.gate.ok
     return gate_passed and not (result.errors or result.context_error or result.timed_out or result.crashed)
 
@@ -144,11 +145,14 @@ def _fault(export: bytes) -> str | None:
     return None
 
 
-def _complaint(result: CheckResult) -> str:
+def complaint(result: CheckResult) -> str:
+    """Why a reference does not stand, in its author's terms."""
     if result.context_error is not None:
         return result.context_error
     if result.gate is not None and not result.gate.ok:
         return result.gate.detail
     if result.errors:
         return result.errors[0].text
-    return "it ran out of its time" if result.timed_out else f"its check died: {result.crashed}"
+    if result.timed_out:
+        return "it ran out of its time"
+    return f"its check died: {result.crashed}" if result.crashed else "it declares no theorem of that name"

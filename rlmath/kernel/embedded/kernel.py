@@ -19,6 +19,7 @@ from rlmath.kernel.embedded.link import ImageLink
 from rlmath.kernel.embedded.outcome import TOO_LONG, result_of
 from rlmath.kernel.embedded.selftest import run_self_test
 from rlmath.kernel.embedded.wire import JobKind, encode_source
+from rlmath.kernel.process_tree import own_resident_bytes
 from rlmath.kernel.protocol import Certificate, CheckResult, GateVerdict, Source
 from rlmath.types import KernelIdentity
 
@@ -146,7 +147,7 @@ class EmbeddedKernel:
             in_flight=link.in_flight if link else 0,
             restarts=max(self._images - 1, 0),
             image_pid=pid,
-            image_rss_bytes=_resident_bytes(pid) if pid is not None else None,
+            image_rss_bytes=own_resident_bytes(pid) if pid is not None else None,
         )
 
     async def check(self, source: Source, *, timeout_s: float) -> CheckResult:
@@ -291,11 +292,3 @@ def _refuse_surrogates(source: Source) -> CheckResult:
             detail = f"line {line} holds a lone surrogate, which is no character"
             return CheckResult(gate=GateVerdict(False, "part", part.label, detail))
     raise InputError("source", "holds a lone surrogate, which is no character")
-
-
-def _resident_bytes(pid: int) -> int | None:
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except OSError:
-        return None

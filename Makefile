@@ -27,7 +27,7 @@ demo: $(READY) ## score the bank of goals and recorded plans on a local Ray clus
 	@$(BIN)/rlmath eval configs/eval/demo.toml $(ARGS)
 
 test: $(READY) ## all tests (pytest), fast ones first
-	@$(BIN)/python -m pytest $(ARGS)
+	@tests/run $(ARGS)
 
 check: $(READY) ## lint, format and types
 	@$(BIN)/ruff check .

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +75,7 @@ class Nodes:
                 self.ray.add_node(**arguments)
                 return
             except Exception:
-                for pid in set(descendants(os.getpid())) - before:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                signal_all(set(descendants(os.getpid())) - before, signal.SIGKILL)
                 if attempt == 2:
                     raise
 
@@ -93,16 +92,21 @@ def other_node(cluster: LocalCluster) -> str:
     return next(w["node"] for w in cluster.status()["workers"] if not ours.startswith(w["node"]))
 
 
+def signal_all(pids: Iterable[int], which: signal.Signals) -> None:
+    """Some may have ended since they were listed: children of an image live for one check."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, which)
+
+
 def kill_node(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
     hit += nodes.processes(other_node(cluster))
-    for pid in hit:
-        os.kill(pid, signal.SIGKILL)
+    signal_all(hit, signal.SIGKILL)
 
 
 def freeze_node(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
     hit += nodes.processes(other_node(cluster))
-    for pid in hit:
-        os.kill(pid, signal.SIGSTOP)
+    signal_all(hit, signal.SIGSTOP)
 
 
 def exhaust_memory(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
@@ -115,8 +119,7 @@ def kill_children(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
     """As Linux does when memory runs out: some, on every node, without a word."""
     for worker in cluster.status()["workers"]:
         hit += children(worker["image_pid"])
-    for pid in hit:
-        os.kill(pid, signal.SIGKILL)
+    signal_all(hit, signal.SIGKILL)
 
 
 FAULTS = {fault.__name__: fault for fault in (kill_node, freeze_node, exhaust_memory, kill_children)}
@@ -192,8 +195,7 @@ def faulty(nodes: Nodes, names: list[str]) -> dict[str, Any]:
             status = {key: cluster.status()[key] for key in ("queued", "in_flight", "requests_running", "retries")}
             told[name] = {"calm": calm, "ill": ill, "states": states, "status": status, "hit": hit}
             if name == "freeze_node":
-                for pid in filter(alive, hit):
-                    os.kill(pid, signal.SIGCONT)
+                signal_all(filter(alive, hit), signal.SIGCONT)
     return told
 
 

@@ -10,7 +10,9 @@ exit code 2.
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import sys
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -63,16 +65,31 @@ def main() -> int:
 
 def _serve(job: Job) -> None:
     from verifiers.v1.serve import serve_env
-    from verifiers.v1.utils.logging import setup_logging
 
     serve_env(
         max_workers=1,
         address=job.address,
         death_pipe=_Input(),
-        log_setup=partial(setup_logging, job.log_level),
+        log_setup=partial(_set_up_logging, job.log_level),
         config=_checked(job.env),
         max_concurrent=job.max_concurrent,
     )
+
+
+def _set_up_logging(level: str) -> None:
+    from verifiers.v1.utils.logging import LIBRARY_LOGGER, setup_logging
+
+    setup_logging(level)
+    for handler in logging.getLogger(LIBRARY_LOGGER).handlers:
+        handler.addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not: that a rollout which the stop cuts off can send nothing any more. verifiers 0.4 closes its socket first,
+    cancels what runs, and then complains about the socket, with a traceback. From then on it ignores SIGTERM.
+    """
+    stopping = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    return not (stopping and record.name.startswith("verifiers.v1.serve."))
 
 
 def _checked(env: dict[str, Any]) -> Any:

@@ -279,7 +279,9 @@ def test_the_identity_is_what_results_depend_on(tmp_path: Path) -> None:
     assert identity("[budgets]\nmax_lemmas = 2\n")["budgets"] != base["budgets"]
     assert identity(RECORDED)["leaf"] != base["leaf"]
     model = '[leaf]\ntype = "openai"\nbase_url = "http://h/v1"\nmodel = "m"\n'
-    assert identity(model) == identity(model + "timeout_s = 3\nmax_in_flight = 2\nmax_retries = 0\n")
+    assert identity(model) == identity(
+        model + "timeout_s = 3\nmax_in_flight = 2\nmax_retries = 0\nmax_requests_per_minute = 9.5\n"
+    )
     assert identity(model)["leaf"] != identity(model + "temperature = 0.5\n")["leaf"]
 
 

@@ -94,6 +94,7 @@ async def test_the_key_is_the_statement_and_all_that_shapes_the_distribution(tmp
         (replace(TASK, name="another"), {}),
         (TASK, {"max_retries": 3}),
         (TASK, {"max_in_flight": 1}),
+        (TASK, {"max_requests_per_minute": 600.0}),
     ]
     with OpenAIStub(numbered) as stub:
         for number, (task, settings) in enumerate([(TASK, {}), *other], 1):

@@ -285,6 +285,16 @@ async def test_requests_in_flight_are_bounded() -> None:
     assert len(stub.requests) == 12
 
 
+async def test_requests_a_minute_are_bounded_repeats_included() -> None:
+    with OpenAIStub(numbered, [Step(status=503, headers=(("retry-after-ms", "1"),))] * 2, max_n=1) as stub:
+        async with prover(stub, max_requests_per_minute=300.0) as leaf:
+            began = time.monotonic()
+            await asyncio.gather(*(leaf.attempts(TASK, [0, 1]) for _ in range(4)))
+            took_s = time.monotonic() - began
+    assert len(stub.requests) == 10
+    assert took_s >= 0.95 * (10 - 5) / 5  # five at once, then five a second
+
+
 def test_a_prover_outlives_its_event_loop() -> None:
     with OpenAIStub(numbered) as stub:
         leaf = OpenAIProver(OpenAILeaf(base_url=stub.base_url, model="m"))

@@ -27,7 +27,7 @@ from rlmath.leaf.config import OpenAILeaf, check_attempts
 from rlmath.leaf.sampler import api_key
 from rlmath.types import EpisodeResult, GoalSpec, Status
 
-NO_PART_OF_THE_RUN = {"api_key_env", "timeout_s", "max_retries", "max_in_flight", "cache"}
+NO_PART_OF_THE_RUN = {"api_key_env", "timeout_s", "max_retries", "max_in_flight", "max_requests_per_minute", "cache"}
 """A model's settings that change how a sample is fetched, not what is sampled."""
 
 

@@ -62,6 +62,9 @@ class ModelServer(_Section):
     says (up to 120 s)."""
     max_in_flight: int = Field(default=16, ge=1)
     """Requests open at the same time."""
+    max_requests_per_minute: float | None = Field(default=None, gt=0, le=1e6)
+    """Repeats included, evenly over the minute; None: as many as `max_in_flight` lets through. For a server that
+    answers 429 beyond some rate: waiting here costs no retries."""
 
     @field_validator("base_url")
     @classmethod

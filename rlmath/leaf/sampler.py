@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from aiolimiter import AsyncLimiter
+
 from rlmath.concurrency import together
 from rlmath.errors import InputError, LeafUnavailable
 from rlmath.leaf.config import ModelServer
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 RETRY_AFTER_CAP_S = 120.0
 """The longest `Retry-After` that the openai SDK waits for; a server that asks for more is not retried."""
+RETRY_HEADER = "x-stainless-retry-count"
+"""The openai SDK's own, in every request: how often it was sent before."""
 _NO_KEY = "none"
 """Sent as the key to a server that asks for none; else the SDK would send whatever OPENAI_API_KEY holds."""
 
@@ -77,6 +81,7 @@ class _Session:
 
     client: openai.AsyncOpenAI
     slots: asyncio.Semaphore
+    rate: AsyncLimiter | None
 
 
 class Sampler:
@@ -162,6 +167,8 @@ class Sampler:
         # The SDK's own timeout is per read: a server that sends a byte now and then would hold a slot for ever.
         deadline_s = (settings.max_retries + 1) * settings.timeout_s + settings.max_retries * RETRY_AFTER_CAP_S
         async with session.slots:
+            if session.rate is not None:
+                await session.rate.acquire()
             try:
                 async with asyncio.timeout(deadline_s):
                     return await self._send(session.client, prompt, count, first, stream)
@@ -203,13 +210,20 @@ class Sampler:
         session = self._sessions.get(loop)
         if session is None:
             settings = self._settings
+            rate = None if settings.max_requests_per_minute is None else _limiter(settings.max_requests_per_minute)
+
+            async def wait_to_repeat(request: Any) -> None:
+                if rate is not None and request.headers.get(RETRY_HEADER) != "0":
+                    await rate.acquire()
+
             client = self._sdk.AsyncOpenAI(
                 base_url=settings.base_url,
                 api_key=self._key,
                 timeout=self._sdk.Timeout(settings.timeout_s, connect=min(settings.timeout_s, 10.0)),
                 max_retries=settings.max_retries,
+                http_client=self._sdk.DefaultAsyncHttpxClient(event_hooks={"request": [wait_to_repeat]}),
             )
-            session = self._sessions[loop] = _Session(client, asyncio.Semaphore(settings.max_in_flight))
+            session = self._sessions[loop] = _Session(client, asyncio.Semaphore(settings.max_in_flight), rate)
         return session
 
     def _status_fault(self, error: openai.APIStatusError, count: int) -> Exception:
@@ -275,6 +289,12 @@ def api_key(settings: ModelServer, section: str) -> str:
     if not key:
         raise InputError(f"{section}.api_key_env", f"the environment variable {settings.api_key_env} is not set")
     return key
+
+
+def _limiter(per_minute: float) -> AsyncLimiter:
+    """Lets a second's worth through at once, or one request, not a whole minute's."""
+    per_s = per_minute / 60
+    return AsyncLimiter(max(1.0, per_s), max(1.0, 1 / per_s))
 
 
 def _samples(response: Any) -> list[Sample]:

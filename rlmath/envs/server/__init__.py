@@ -3,6 +3,7 @@
     wire.py         the frames of the two releases, as far as a broker has to read them
     broker.py       which request goes to which worker, and what becomes of it: a pure state machine
     worker.py       one process that runs rollouts: verifiers' own `serve_env`
+    trust.py        what all HTTP clients of a worker share
     supervisor.py   sockets and processes around the broker
     config.py       the TOML file
 

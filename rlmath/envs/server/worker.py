@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from rlmath.envs.server.trust import share_trust
 from rlmath.errors import InputError
 
 BAD_JOB = 2
@@ -66,6 +67,7 @@ def main() -> int:
 def _serve(job: Job) -> None:
     from verifiers.v1.serve import serve_env
 
+    share_trust()
     serve_env(
         max_workers=1,
         address=job.address,

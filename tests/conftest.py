@@ -7,6 +7,7 @@ a kernel starts its own.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import AsyncIterator
 
 import pytest
@@ -20,16 +21,32 @@ settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure() -> None:
+    """A shell without job control has whatever it puts into the background ignore interrupts, and so would all that
+    tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Fast ones first, then the slow ones: what is wrong in the small shows early. Then those that need Ray: first the
     ones that start a Ray of their own, while there is no other (two on one machine share ports), then the session's.
-    """
 
-    def turn(item: pytest.Item) -> tuple[bool, bool, bool]:
+    Side by side (pytest-xdist) what takes longest begins first, and whatever needs Ray stays together, in that order.
+    """
+    side_by_side = config.getoption("dist", "no") != "no"
+
+    def turn(item: pytest.Item) -> tuple[bool, bool, bool, bool]:
         needs_ray = item.get_closest_marker("cluster") is not None
-        return needs_ray, "cluster" in getattr(item, "fixturenames", ()), item.get_closest_marker("slow") is not None
+        slow = item.get_closest_marker("slow") is not None
+        first = side_by_side and (needs_ray or item.get_closest_marker("long") is not None)
+        return not first, needs_ray, "cluster" in getattr(item, "fixturenames", ()), slow
 
     items.sort(key=turn)
+    if side_by_side:
+        for item in items:
+            if item.get_closest_marker("cluster"):
+                item.add_marker(pytest.mark.xdist_group("ray"))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

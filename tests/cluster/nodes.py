@@ -116,10 +116,15 @@ def exhaust_memory(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
 
 
 def kill_children(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
-    """As Linux does when memory runs out: some, on every node, without a word."""
-    for worker in cluster.status()["workers"]:
-        hit += children(worker["image_pid"])
-    signal_all(hit, signal.SIGKILL)
+    """As Linux does when memory runs out: some, without a word."""
+
+    def strike() -> bool:
+        for worker in cluster.status()["workers"]:
+            hit.extend(children(worker["image_pid"]))
+        signal_all(hit, signal.SIGKILL)
+        return bool(hit)
+
+    until(strike, 30.0)
 
 
 FAULTS = {fault.__name__: fault for fault in (kill_node, freeze_node, exhaust_memory, kill_children)}
@@ -152,8 +157,25 @@ def drive(nodes: Nodes) -> dict[str, Any]:
         return {"left": gone(pids, 15.0), "hit": pids, "scratch": Path(told["scratch"]).exists()}
 
 
+def metrics_url(node: dict[str, Any]) -> str:
+    return f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics"
+
+
+def answers(url: str) -> bool:
+    """A process of Ray tries for 30 s to reach its metrics agent, then never again (metrics_agent_client.h): on
+    a busy machine the agent takes longer to start."""
+    try:
+        return httpx.get(url).is_success
+    except httpx.TransportError:
+        return False
+
+
 def measured(nodes: Nodes) -> dict[str, Any]:
     """What the scheduler's node says at its metrics port, after one of each thing that is counted."""
+    ray.init(nodes.ray.address, logging_level="ERROR")
+    for node in ray.nodes():
+        assert until(lambda node=node: answers(metrics_url(node)), 120.0), node
+    ray.shutdown()
     with LocalCluster(nodes.ray.address, slots=SLOTS) as cluster, OpenAIStub("```lean4\nomega\n```") as stub:
         run(cluster, "measured")
         cluster.score(GOAL, ENDLESS, budgets=Budgets(verify_timeout_s=0.5))
@@ -164,8 +186,7 @@ def measured(nodes: Nodes) -> dict[str, Any]:
             cluster.score(GOAL, renamed(TRUE, "m"), run=cluster.open_run(caps=Caps(leaf_attempts=0)))
         checks = cluster.status()["checks_done"]
         here = ray.get_runtime_context().get_node_id()
-        (port,) = (node["MetricsExportPort"] for node in ray.nodes() if node["NodeID"] == here)
-        url = f"http://{ray.util.get_node_ip_address()}:{port}/metrics"
+        (url,) = (metrics_url(node) for node in ray.nodes() if node["NodeID"] == here)
         found: dict[str, float] = {}
 
         def read() -> bool:

@@ -26,7 +26,7 @@ from rlmath.kernel.protocol import Kernel
 
 logger = logging.getLogger(__name__)
 
-GATHER_S = 0.01
+GATHER_S = 0.05
 """Longest that an answer waits for others to travel with it. It costs the scheduler and the worker a millisecond or two
 of CPU to send one, as much as it costs to send ten.
 """

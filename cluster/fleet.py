@@ -11,7 +11,7 @@ from cluster.fair import FairQueue
 from cluster.levels import Levels
 from cluster.verdict_cache import Outcome, died_of_memory
 
-AHEAD = 6
+AHEAD = 10
 """Of `depth`: with two slots, so many halve the number of calls again; more gain little (`benchmarks/cluster_rate.py`).
 """
 LOAD_STEPS = 8

@@ -47,8 +47,11 @@ class KernelStats:
     restarts: int
     """Images started after the first."""
     image_pid: int | None
-    image_rss_bytes: int | None
-    """Resident memory of the image, its mapped files included."""
+
+    @property
+    def image_rss_bytes(self) -> int | None:
+        """Resident memory of the image, its mapped files included, as it is now: reading it costs more than the rest."""
+        return None if self.image_pid is None else own_resident_bytes(self.image_pid)
 
 
 class EmbeddedKernel:
@@ -147,7 +150,6 @@ class EmbeddedKernel:
             in_flight=link.in_flight if link else 0,
             restarts=max(self._images - 1, 0),
             image_pid=pid,
-            image_rss_bytes=own_resident_bytes(pid) if pid is not None else None,
         )
 
     async def check(self, source: Source, *, timeout_s: float) -> CheckResult:

@@ -50,7 +50,7 @@ class KernelStats:
 
     @property
     def image_rss_bytes(self) -> int | None:
-        """Resident memory of the image, its mapped files included, as it is now: reading it costs more than the rest."""
+        """Resident memory of the image now, its mapped files included; reading it costs more than all the rest."""
         return None if self.image_pid is None else own_resident_bytes(self.image_pid)
 
 

@@ -33,6 +33,9 @@ RESTART = RetryPolicy(first_pause_s=0.25, longest_pause_s=30.0)
 """Pauses between attempts to open a worker."""
 CLOSE_S = 5.0
 """For a worker to end in good order, before it is killed."""
+ACTOR: dict[str, Any] = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": 0, "enable_task_events": False}
+"""How Ray is to keep an actor of ours. Task events would tell of hundreds of calls a second: they cost an eighth of the
+rate of calls (`benchmarks/cluster_checks.py`), and `rlmath top` and the metrics tell more."""
 
 
 @dataclass
@@ -152,7 +155,7 @@ async def keep(link: Link, lives: Any, owner: Owner, settings: ClusterSettings) 
 def spawn(placement: Placement, settings: ClusterSettings, worker: type[LeanWorker] = LeanWorker) -> Any:
     """A worker actor at its place. It asks Ray for no CPU: its checks run in processes that Ray does not see."""
     remote: Any = ray.remote  # its stub knows no concurrency_groups
-    actor_class = remote(num_cpus=0, max_restarts=-1, max_task_retries=0, concurrency_groups={HEALTH: 1})(worker)
+    actor_class = remote(concurrency_groups={HEALTH: 1}, **ACTOR)(worker)
     where: dict[str, Any]
     if placement.node_id is None:
         where = {"resources": {LEAN: placement.slots}}

@@ -28,6 +28,7 @@ from cluster.background import BackgroundLoop
 from cluster.caps import AccountStatus, Caps
 from cluster.gateway.settings import GatewaySettings
 from cluster.kinds import STANDARD, Kinds, MemoryClass
+from cluster.lives import ACTOR
 from cluster.placement import WorkerPlan, on_nodes, scaled
 from cluster.ray_client import Client
 from cluster.ray_guard import start_sweeper
@@ -303,7 +304,7 @@ class LocalCluster:
 
     def _start_scheduler(self) -> Any:
         plan = self._plan()
-        actor_class: Any = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(Scheduler)
+        actor_class: Any = ray.remote(**ACTOR)(Scheduler)
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
         options = {"max_concurrency": SCHEDULER_CALLS, "scheduling_strategy": here}
         try:

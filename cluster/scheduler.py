@@ -23,6 +23,7 @@ from cluster.failures import reason_of
 from cluster.gateway.server import GatewayServer
 from cluster.gateway.settings import GatewaySettings
 from cluster.judging import BrokenGoal, most_attempts
+from cluster.lives import ACTOR
 from cluster.logs import about, log_as_json
 from cluster.metered import MeteredProver, TokenMeter
 from cluster.placement import WorkerPlan
@@ -323,7 +324,7 @@ class Scheduler:
         check_attempts(request.leaf, request.budgets.leaf_attempts_per_lemma)
         if isinstance(request.leaf, OpenAILeaf):
             if self._leaves is None:
-                actor_class: Any = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=0)(LeafWorker)
+                actor_class: Any = ray.remote(**ACTOR)(LeafWorker)
                 self._leaves = actor_class.remote()
             key = request.leaf.model_dump_json()
             if key not in self._leaf_models:

@@ -7,7 +7,6 @@ and runs the request again.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from pathlib import Path
 
 from cluster.api import Caller, ClusterSettings, ScoreRequest
@@ -33,9 +32,6 @@ class Books:
             self.accounts.open(stored.key, stored.caps, stored.opened_at, stored.spent, closed=stored.closed)
         self._spends: dict[int, Spend] = {}
         """What requests that are not over were charged so far."""
-        self._standing: Counter[tuple[str, str]] = Counter()
-        """How many judge each request of the journal: a second one may begin before one that was cancelled has ended.
-        """
         self._answers = 0
 
     # Accounts
@@ -109,7 +105,6 @@ class Books:
         """
         self._spends[ticket.number] = Spend()
         if request is not None:
-            self._standing[ticket.caller.client, request.request_id] += 1
             self._ledger.accept(request, request.fingerprint(), ticket.caller, time.time())
 
     def note(self, number: int, accounts: tuple[AccountKey, ...], spend: Spend) -> None:
@@ -126,17 +121,12 @@ class Books:
     def answer(self, ticket: Ticket, request: ScoreRequest, result: EpisodeResult | None) -> None:
         """A request is over. None: without a verdict; asked again, it runs again."""
         spend, client = self._spends.pop(ticket.number), ticket.caller.client
-        self._standing[client, request.request_id] -= 1
-        judged = self._standing[client, request.request_id]
-        if not judged:
-            del self._standing[client, request.request_id]
-        if result is None and judged:
-            self._ledger.charge(ticket.accounts, spend)
-        elif result is None:
+        if result is None:
             self._ledger.drop(client, request.request_id, spend, ticket.accounts)
         else:
             spend += Spend(leaf_attempts=result.leaf_attempts_used)
-            self._ledger.answer(client, request.request_id, result, spend, ticket.accounts, time.time())
+            fingerprint = request.fingerprint()
+            self._ledger.answer(client, request.request_id, fingerprint, result, spend, ticket.accounts, time.time())
         self._answers += 1
         if self._answers % PRUNE_EVERY == 0:
             for key in self._ledger.prune(time.time()):

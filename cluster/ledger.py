@@ -124,10 +124,13 @@ class Ledger:
     # Requests
 
     def accept(self, request: ScoreRequest, fingerprint: str, caller: Caller, now: float) -> None:
-        """A request is to be judged. One that stands here without a verdict stays as it is."""
+        """A request is to be judged. Only one of its id is at a time; one that an earlier life of this journal's owner
+        left here without a verdict gives way.
+        """
         self._db.execute(
             "INSERT INTO requests (client, request_id, run, fingerprint, caller, body, at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET run = excluded.run, caller = excluded.caller, "
+            "fingerprint = excluded.fingerprint, body = excluded.body WHERE result IS NULL",
             (
                 caller.client,
                 request.request_id,
@@ -143,6 +146,7 @@ class Ledger:
         self,
         client: str,
         request_id: str,
+        fingerprint: str,
         result: EpisodeResult,
         spend: Spend,
         accounts: Sequence[AccountKey],
@@ -153,7 +157,7 @@ class Ledger:
         try:
             self._db.execute(
                 "UPDATE requests SET caller = NULL, body = NULL, result = ?, at = ?, leaf_attempts = ?, kernel_us = ?, "
-                "model_tokens = ? WHERE client = ? AND request_id = ?",
+                "model_tokens = ? WHERE client = ? AND request_id = ? AND fingerprint = ?",
                 (
                     json.dumps(result.to_json()),
                     now,
@@ -162,6 +166,7 @@ class Ledger:
                     spend.model_tokens,
                     client,
                     request_id,
+                    fingerprint,
                 ),
             )
             self._charge(accounts, spend)

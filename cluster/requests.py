@@ -19,6 +19,8 @@ class UnderWay:
     fingerprint: str
     task: asyncio.Task[EpisodeResult]
     waiters: int = 0
+    ending: bool = False
+    """It was cancelled, and is not over yet."""
 
 
 class RequestTable:
@@ -47,9 +49,11 @@ class RequestTable:
     ) -> EpisodeResult:
         """The result of this id: the one already given, the one under way, or a new run's.
 
-        A run is cancelled when the last caller that waits for it is. Raises `InputError` when the id was used for
-        another request.
+        A run is cancelled when the last caller that waits for it is. Until it is over no other begins: both would write
+        the same row of the journal. Raises `InputError` when the id was used for another request.
         """
+        while (earlier := self._running.get(request_id)) is not None and earlier.ending:
+            await asyncio.wait((earlier.task,))
         if request_id not in self._done and request_id not in self._running:
             recalled = self._recall(request_id)
             if recalled is not None:
@@ -70,15 +74,16 @@ class RequestTable:
         finally:
             under_way.waiters -= 1
             if not under_way.waiters and not under_way.task.done():
+                under_way.ending = True
                 under_way.task.cancel()
-                self._forget(request_id, under_way)
 
     async def known(self, request_id: str) -> EpisodeResult | None:
         """The result of an id that was asked for before, as soon as there is one; None when it never was.
 
         Waiting here keeps no run alive, and ends none.
         """
-        if request_id not in self._done and (under_way := self._running.get(request_id)) is not None:
+        under_way = self._running.get(request_id)
+        if request_id not in self._done and under_way is not None and not under_way.ending:
             return await asyncio.shield(under_way.task)
         found = self._done.get(request_id) or self._recall(request_id)
         return None if found is None else found[1]
@@ -92,7 +97,7 @@ class RequestTable:
         return under_way
 
     def _ended(self, request_id: str, run: UnderWay) -> None:
-        self._forget(request_id, run)
+        del self._running[request_id]
         if run.task.cancelled() or run.task.exception() is not None:
             return
         self.answered += 1
@@ -104,10 +109,6 @@ class RequestTable:
         self._done[request_id] = fingerprint, result
         while len(self._done) > self._remembered:
             self._done.popitem(last=False)
-
-    def _forget(self, request_id: str, run: UnderWay) -> None:
-        if self._running.get(request_id) is run:
-            del self._running[request_id]
 
 
 def _same(known: str, asked: str) -> None:

@@ -52,14 +52,15 @@ def test_a_request_is_charged_with_its_verdict_and_not_before(tmp_path: Path) ->
     assert of.unanswered() == []
 
 
-def test_a_request_that_is_cancelled_and_asked_again_at_once_keeps_its_place(tmp_path: Path) -> None:
+def test_a_request_that_was_cancelled_and_is_asked_again_is_charged_for_both(tmp_path: Path) -> None:
     of = books(tmp_path)
     of.open_run("r", Caps(), "a", None)
     first, second = ticket(of, 0), ticket(of, 1)
     of.begin(first, REQUEST)
-    of.begin(second, REQUEST)
     of.note(0, first.accounts, Spend(kernel_us=7))
     of.answer(first, REQUEST, None)
+    assert of.unanswered() == []
+    of.begin(second, REQUEST)
     assert [stored.request for stored in of.unanswered()] == [REQUEST]
     of.answer(second, REQUEST, RESULT)
     assert of.recall("a", "one") == (REQUEST.fingerprint(), RESULT)

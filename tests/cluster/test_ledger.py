@@ -33,7 +33,7 @@ def answered(book: Ledger, request_id: str, now: float, run: str | None = None) 
     caller = Caller("a", run=run)
     book.accept(request, request.fingerprint(), caller, now)
     accounts = () if run is None else (AccountKey("a", run),)
-    book.answer("a", request_id, RESULT, Spend(2, 1_000, 30), accounts, now)
+    book.answer("a", request_id, request.fingerprint(), RESULT, Spend(2, 1_000, 30), accounts, now)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,20 @@ def test_a_verdict_and_its_charges_are_committed_together(tmp_path: Path) -> Non
     assert (account.key, account.caps, account.opened_at, account.closed) == (RUN, Caps(leaf_attempts=10), 5.0, False)
     assert account.spent == Spend(2, 1_000, 30)
     assert again.unanswered() == []
+
+
+def test_a_verdict_stands_under_no_other_request_than_its_own(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l")
+    left, fresh = ScoreRequest("r", GOAL, "x"), ScoreRequest("r", GOAL, "y")
+    book.accept(left, left.fingerprint(), Caller("a", run="one"), 1.0)
+    book.accept(fresh, fresh.fingerprint(), Caller("a", run="two"), 2.0)
+    (stored,) = book.unanswered()
+    assert (stored.request, stored.caller.run, stored.fingerprint) == (fresh, "two", fresh.fingerprint())
+    book.answer("a", "r", left.fingerprint(), RESULT, Spend(), (), 3.0)
+    assert book.recall("a", "r") is None
+    book.answer("a", "r", fresh.fingerprint(), RESULT, Spend(), (), 3.0)
+    book.accept(left, left.fingerprint(), Caller("a"), 4.0)
+    assert book.recall("a", "r") == (fresh.fingerprint(), RESULT)
 
 
 def test_a_process_that_is_killed_loses_nothing_it_has_committed(tmp_path: Path) -> None:

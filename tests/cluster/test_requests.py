@@ -84,6 +84,35 @@ async def test_a_run_ends_with_the_last_caller_that_waits_and_not_before() -> No
     assert runs.begun == 2
 
 
+@pytest.mark.parametrize("fingerprint", ["f", "other"])
+async def test_no_run_begins_before_a_cancelled_one_of_its_id_is_over(fingerprint: str) -> None:
+    """Else both would write one row of the journal: the second's verdict came to stand under the first's text."""
+    table, over, log = RequestTable(10), asyncio.Event(), list[str]()
+
+    async def slow_to_end() -> EpisodeResult:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await over.wait()
+            log.append("first over")
+        raise AssertionError
+
+    async def second() -> EpisodeResult:
+        log.append("second begun")
+        return EpisodeResult("g", Status.VERIFIED)
+
+    first = asyncio.create_task(table.once("r", "f", slow_to_end))
+    await asyncio.sleep(0.01)
+    first.cancel()
+    await asyncio.wait([first])
+    again = [asyncio.create_task(table.once("r", fingerprint, second)) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    assert (log, await table.known("r")) == ([], None)
+    over.set()
+    assert [(await each).status for each in again] == [Status.VERIFIED] * 2
+    assert (log, table.open) == (["first over", "second begun"], 0)
+
+
 async def test_the_verdict_asked_for_longest_ago_is_forgotten_first() -> None:
     table, runs = RequestTable(2), Runs()
     runs.release.set()

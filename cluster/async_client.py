@@ -15,12 +15,14 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Sized
 from dataclasses import asdict
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from cluster.caps import AccountStatus, Caps
 from cluster.http_wire import (
+    CHECK_GOAL,
     PATIENCE,
     WAIT_S,
     Recorded,
@@ -29,6 +31,7 @@ from cluster.http_wire import (
     check_of,
     kernels_of,
     pause_s,
+    read,
     result_of,
     score_body,
     trouble_of,
@@ -55,6 +58,10 @@ logger = logging.getLogger(__name__)
 SLACK_S = 20.0
 """For a reply to arrive beyond the time the server was asked to wait."""
 CONNECT_S = 10.0
+POLL_PAUSE_S = 0.25
+"""Before a request is asked for again that the server has still not answered: it has waited already."""
+ANSWERS = frozenset({200, 201, 202})
+JSON_TYPES = ("application/json", "application/problem+json")
 
 
 class AsyncClusterClient:
@@ -93,7 +100,7 @@ class AsyncClusterClient:
             verify=verify,
             transport=transport,
         )
-        self._failed: type[Exception] = httpx.TransportError
+        self._failed: type[Exception] = httpx.RequestError
         self._deadline_s = deadline_s
         self._patience = patience
         self._calls_off: set[asyncio.Task[None]] = set()
@@ -137,7 +144,7 @@ class AsyncClusterClient:
             request_id=request_id or uuid.uuid4().hex,
         )
         reply = await self._answer("/v1/score", body, deadline_s)
-        return ScoredResult.of(result_of(reply), completion)
+        return ScoredResult.of(read(partial(result_of, goal_id=goal.id), reply), completion)
 
     async def score_many(
         self,
@@ -193,7 +200,7 @@ class AsyncClusterClient:
     ) -> CheckResult:
         """What Lean says of a source. No judgement: it may hold axioms of its own."""
         body = {"source": source, "context": context, "timeout_s": timeout_s}
-        return check_of(await self._answer("/v1/check", _with_id(body, request_id, run), deadline_s))
+        return read(check_of, await self._answer("/v1/check", _with_id(body, request_id, run), deadline_s))
 
     async def check_proof(
         self,
@@ -210,7 +217,7 @@ class AsyncClusterClient:
         """Whether a tactic block proves a proposition: through every gate, the kernel and the audit."""
         body = {"prop": prop, "proof": proof, "context": context, "name": name, "timeout_s": timeout_s}
         reply = await self._answer("/v1/check", _with_id(body, request_id, run), deadline_s)
-        return ScoredResult.of(result_of(reply))
+        return ScoredResult.of(read(partial(result_of, goal_id=CHECK_GOAL), reply))
 
     @contextlib.asynccontextmanager
     async def run(self, caps: Caps | None = None, *, name: str | None = None) -> AsyncIterator[AsyncRun]:
@@ -227,11 +234,11 @@ class AsyncClusterClient:
 
     async def account(self, run: str) -> AccountStatus:
         """What a run may use, has spent, and what its work under way holds. Raises `InputError` when it is unknown."""
-        return account_of(await self._exchange("GET", _run_path(run)))
+        return read(account_of, await self._exchange("GET", _run_path(run)))
 
     async def kernels(self) -> tuple[KernelIdentity, ...]:
         """The kernels that verdicts come from."""
-        return kernels_of(await self._exchange("GET", "/v1/kernels"))
+        return read(kernels_of, await self._exchange("GET", "/v1/kernels"))
 
     async def status(self) -> dict[str, Any]:
         """Workers, queues and this client's recent verdicts."""
@@ -266,6 +273,7 @@ class AsyncClusterClient:
                 if reply["state"] == "done":
                     return reply
                 goes_on = True
+                await asyncio.sleep(POLL_PAUSE_S)
         except (asyncio.CancelledError, RlmathError):
             if goes_on:
                 self._call_off(body["request_id"])
@@ -281,6 +289,8 @@ class AsyncClusterClient:
                 body = {**body, "wait_s": wait_s}
             content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
             reply = await self._once(method, path, content, wait_s + SLACK_S)
+            if body is not None and "request_id" in body and not isinstance(reply, Trouble):
+                reply = _of_request(body["request_id"], reply)
             if not isinstance(reply, Trouble):
                 if reply.get("state") != "pending" or left > 1.0:
                     return reply
@@ -302,13 +312,14 @@ class AsyncClusterClient:
             said = f"{type(error).__name__}: {error}".rstrip(": ")
             return Trouble(KernelUnavailable(f"gateway at {self._http.base_url}: {said}"), again=True)
         try:
-            document = response.json()
-        except ValueError:
+            document = response.json() if response.headers.get("content-type", "").startswith(JSON_TYPES) else None
+        except (ValueError, RecursionError):
             document = None
-        if response.is_success and isinstance(document, dict):
+        if response.status_code in ANSWERS and isinstance(document, dict):
             return document
-        if response.is_success:
-            return Trouble(KernelUnavailable(f"gateway at {self._http.base_url}: the reply is not JSON"), again=True)
+        if response.status_code < 400:
+            said = f"HTTP {response.status_code}, and no JSON as a gateway has it"
+            return Trouble(KernelUnavailable(f"gateway at {self._http.base_url}: {said}"), again=True)
         told = document if isinstance(document, dict) else {}
         return trouble_of(response.status_code, told, response.headers.get("retry-after"))
 
@@ -340,6 +351,13 @@ class AsyncRun:
 
 def _run_path(name: str) -> str:
     return f"/v1/runs/{quote(name, safe='')}"
+
+
+def _of_request(request_id: str, reply: dict[str, Any]) -> dict[str, Any] | Trouble:
+    """The reply, if it is to this request: whatever stands between may have mixed up two, or be no gateway at all."""
+    if reply.get("request_id") == request_id and reply.get("state") in ("done", "pending"):
+        return reply
+    return Trouble(KernelUnavailable("gateway: the reply is not to this request, or not a gateway's"), again=True)
 
 
 def _with_id(body: dict[str, Any], request_id: str | None, run: str | None) -> dict[str, Any]:

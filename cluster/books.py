@@ -54,9 +54,10 @@ class Books:
         self._ledger.close_account(key, time.time())
         return status
 
-    def cap_client(self, client: str, caps: Caps) -> None:
-        """Caps on all that a client does."""
-        self._open(AccountKey(client), caps)
+    def cap_client(self, client: str, caps: Caps | None) -> None:
+        """Caps on all that a client does. None: none, and those that an earlier life knew are over."""
+        if caps is not None or AccountKey(client) in self.accounts:
+            self._open(AccountKey(client), caps or Caps())
 
     def account(self, client: str, run: str | None) -> AccountStatus:
         """See `Scheduler.account`."""

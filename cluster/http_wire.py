@@ -5,16 +5,17 @@ each status. No I/O; imports neither ray nor an HTTP library.
 from __future__ import annotations
 
 import base64
+import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cluster.caps import MICRO, AccountStatus, Caps, Spend
 from cluster.retry import RetryPolicy
 from rlmath.errors import CapReached, InputError, KernelUnavailable, QueueFull, RlmathError
 from rlmath.kernel.protocol import CheckResult, Message
-from rlmath.types import Budgets, EpisodeResult, GoalSpec, KernelIdentity
+from rlmath.types import Budgets, EpisodeResult, GoalSpec, KernelIdentity, Status
 
 if TYPE_CHECKING:
     from rlmath.leaf.config import OpenAILeaf, RecordedLeaf, TacticsLeaf
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     Leaf = TacticsLeaf | OpenAILeaf | RecordedLeaf | Mapping[str, Any]
     """A leaf prover's section, or its JSON: `{"type": "served", "name": …}` names one that the server has."""
 
+T = TypeVar("T")
+
 Recorded = Mapping[str, str | Sequence[str]]
 
+CHECK_GOAL = "check"
+"""The goal's id in the verdict on a proposition and its proof (`POST /v1/check`)."""
 PATIENCE = RetryPolicy(attempts=10, first_pause_s=0.25, longest_pause_s=15.0)
 """Failures in a row before a call gives up: about a minute, which a server that is started again needs at most."""
 WAIT_S = 50.0
 """Longest that one call is kept open: proxies close after a minute."""
+CONTROLS = tuple(bytes((code,)) for code in (*range(9), 11, 12, *range(14, 32)))
+"""What JSON writes as six characters."""
 TRANSIENT = frozenset({408, 500, 502, 503, 504})
 """Statuses that say nothing about the request."""
 
@@ -71,27 +78,52 @@ def score_body(
 
 
 def _text(completion: str | bytes) -> dict[str, str]:
-    """A completion that is no Unicode text travels as its bytes: it is a policy's mistake, to be judged as one."""
-    if isinstance(completion, str):
-        try:
-            completion.encode()
-        except UnicodeEncodeError:
-            completion = completion.encode("utf-8", "surrogatepass")
-        else:
-            return {"completion": completion}
+    """A completion that is no Unicode text travels as its bytes: it is a policy's mistake, to be judged as one. So does
+    one of many control characters, of which JSON makes six times as many: the body has a limit.
+    """
+    raw = completion.encode("utf-8", "surrogatepass") if isinstance(completion, str) else completion
     try:
-        return {"completion": completion.decode()}
+        text = raw.decode()
     except UnicodeDecodeError:
-        return {"completion_base64": base64.b64encode(completion).decode()}
+        text = None
+    if text is None or sum(map(raw.count, CONTROLS)) * 6 > len(raw) / 3:
+        return {"completion_base64": base64.b64encode(raw).decode()}
+    return {"completion": text}
 
 
-def result_of(reply: Mapping[str, Any]) -> EpisodeResult:
-    """The verdict of a reply."""
-    return EpisodeResult.from_json(reply["result"])
+def read(parse: Callable[[Mapping[str, Any]], T], reply: Mapping[str, Any]) -> T:
+    """What `parse` makes of a reply. Raises `KernelUnavailable` when it is none of a gateway's: that is no evidence."""
+    try:
+        return parse(reply)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise KernelUnavailable(f"gateway: the reply is not a gateway's: {type(error).__name__}: {error}") from error
+
+
+def result_of(reply: Mapping[str, Any], goal_id: str) -> EpisodeResult:
+    """The verdict of a reply, on this goal. Raises `ValueError` and its like for one that a gateway would not give."""
+    row = reply["result"]
+    result = EpisodeResult.from_json(row)
+    if result.goal_id != goal_id:
+        raise ValueError(f"a verdict on goal {result.goal_id!r}, not on {goal_id!r}")
+    if row["reward"] != result.reward:
+        raise ValueError(f"reward {row['reward']!r} for status {result.status}")
+    if result.status is Status.VERIFIED and (result.kernel is None or result.axioms is None):
+        raise ValueError("verified, and neither by which kernel nor from which axioms")
+    if not _is_count(result.leaf_attempts_used) or not all(map(_is_number, result.plan_stats.values())):
+        raise ValueError("numbers that are none")
+    return result
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_of(reply: Mapping[str, Any]) -> CheckResult:
-    """What Lean said, of a reply."""
+    """What Lean said, of a reply. Raises as `result_of`."""
     check = reply["check"]
     return CheckResult(
         messages=tuple(Message(**message) for message in check["messages"]),
@@ -146,18 +178,26 @@ def trouble_of(status: int, document: Mapping[str, Any], retry_after: str | None
     kind = str(document.get("type", "")).rpartition(":")[2]
     if status == 429:
         # Both a full queue and a used-up rate pass by themselves.
-        full = QueueFull(int(document.get("queue_length") or 0), after_s if after_s is not None else 1.0)
+        full = QueueFull(round(_number(document, "queue_length")), after_s if after_s is not None else 1.0)
         return Trouble(full, again=True, counts=False, after_s=after_s)
     if status in TRANSIENT:
         return Trouble(KernelUnavailable(f"gateway: {detail}"), again=True, after_s=after_s)
     if status == 402:
-        cap, limit, spent = document.get("cap", "cap"), document.get("limit", 0.0), document.get("spent", 0.0)
+        cap, limit, spent = document.get("cap", "cap"), _number(document, "limit"), _number(document, "spent")
         return Trouble(CapReached(str(document.get("account") or "the run"), str(cap), limit, spent), again=False)
     if kind == "cancelled":
         return Trouble(KernelUnavailable(f"gateway: {detail}"), again=False)
+    if not kind and status in (404, 405):
+        return Trouble(InputError("url", f"what answers there is no rlmath gateway (HTTP {status})"), again=False)
     field = document.get("field") or {401: "api_key", 403: "api_key", 404: "url", 405: "url", 421: "url"}.get(status)
     detail = detail.removeprefix(f"{field}: ")
     return Trouble(InputError(str(field or f"request (HTTP {status})"), detail), again=False)
+
+
+def _number(document: Mapping[str, Any], name: str) -> float:
+    """Whatever answered may be no gateway, but a proxy."""
+    value = document.get(name)
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0
 
 
 def pause_s(policy: RetryPolicy, failures: int, after_s: float | None) -> float:
@@ -169,6 +209,6 @@ def pause_s(policy: RetryPolicy, failures: int, after_s: float | None) -> float:
 
 
 def _seconds(told: Any, header: str | None) -> float | None:
-    if isinstance(told, int | float):
+    if isinstance(told, int | float) and math.isfinite(told):
         return max(0.0, float(told))
     return float(header) if header is not None and header.isdecimal() else None

@@ -55,7 +55,7 @@ class Backend(Protocol):
         """What a run, or a client as a whole, has spent. Raises `InputError` when it is unknown."""
         ...
 
-    async def set_client_caps(self, client: str, caps: Caps) -> None:
+    async def set_client_caps(self, client: str, caps: Caps | None) -> None:
         """Caps on all that a client does; what it has spent stays."""
         ...
 

@@ -11,7 +11,6 @@ from urllib.parse import quote
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from cluster.caps import Caps
 from cluster.gateway.auth import Gatekeeper
 from cluster.gateway.backend import Backend
 from cluster.gateway.metrics import Metrics
@@ -109,10 +108,10 @@ async def tenant_of(request: Request) -> Tenant:
     gateway = gateway_of(request)
     tenant = gateway.keys.tenant(request.headers.get("authorization"))
     request.state.client = tenant.name
-    if tenant.caps_told != tenant.limits.caps:
-        caps = tenant.limits.caps
-        await gateway.backend.set_client_caps(tenant.name, caps or Caps())
-        tenant.caps_told = caps
+    told = (tenant.limits.caps,)
+    if tenant.caps_told != told:
+        await gateway.backend.set_client_caps(tenant.name, tenant.limits.caps)
+        tenant.caps_told = told
     return tenant
 
 

@@ -15,6 +15,7 @@ from cluster.gateway.openapi import body_of, problems
 from cluster.gateway.requests import Entry
 from cluster.gateway.tenant import Tenant
 from cluster.gateway.work import checking, judging
+from cluster.http_wire import CHECK_GOAL
 from rlmath.kernel.protocol import Source
 from rlmath.plan import PlanFormatError, render_plan
 from rlmath.types import Budgets, GoalSpec, Plan
@@ -64,6 +65,6 @@ def _as_plan(body: CheckBody, request_id: str) -> ScoreRequest:
         completion = render_plan(Plan((), body.proof.rstrip().strip("\r\n")))
     except PlanFormatError as error:
         raise PlanFormatError(None, error.rule, f"the proof fits in no plan: {error.problem}") from None
-    goal = GoalSpec("check", body.prop, body.name, body.context)
+    goal = GoalSpec(CHECK_GOAL, body.prop, body.name, body.context)
     budgets = Budgets(verify_timeout_s=body.timeout_s)
     return ScoreRequest(request_id, goal, completion, budgets, kernel=body.kernel, memory=body.memory)

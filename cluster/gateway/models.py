@@ -163,7 +163,7 @@ class BatchBody(Body):
         json_schema_extra={"examples": [{"items": [{"goal": GOAL_EXAMPLE, "completion": PLAN_EXAMPLE}]}]}
     )
 
-    items: list[dict[str, Any]] = Field(min_length=1)
+    items: list[Any] = Field(min_length=1)
 
 
 class CheckBody(_Asked):

@@ -102,7 +102,8 @@ def problem_of(error: BaseException) -> Problem | None:
         case Problem():
             return error
         case InputError():
-            return Problem(INVALID, str(error), members={"field": error.field})
+            field = error.field or "body"
+            return Problem(INVALID, f"{field}: {error.problem}", members={"field": field})
         case QueueFull():
             return Problem(QUEUE_FULL, str(error), error.retry_after_s, {"queue_length": error.queue_length})
         case CapReached():

@@ -18,6 +18,7 @@ from typing import Any
 from cluster.gateway.problems import (
     CANCELLED,
     CONFLICT,
+    DRAINING,
     INTERNAL,
     NOT_FOUND,
     QUEUE_FULL,
@@ -49,6 +50,8 @@ class Entry:
     waiters: int = 0
     detached: bool = False
     """Goes on though nobody waits: its caller was told to ask again."""
+    stopped: bool = False
+    """The server went away from under it: nobody called it off."""
     done_at: float = 0.0
 
     @property
@@ -63,6 +66,8 @@ class Entry:
 
     def answer(self) -> bytes:
         """The answer. Raises the `Problem` that stands in its place. For a request that is done."""
+        if self.task.cancelled() and self.stopped:
+            raise Problem(DRAINING, f"request {self.id} was not finished before the server stopped", RETRY_AFTER_S)
         if self.task.cancelled():
             raise Problem(CANCELLED, f"request {self.id} was cancelled")
         error = self.task.exception()
@@ -179,9 +184,10 @@ class RequestBook:
             entry.task.cancel()
             self._close(entry)
 
-    def cancel_all(self) -> None:
-        """End everything that is under way."""
+    def stop_all(self) -> None:
+        """End everything that is under way, because the server stops: asked again, another may answer it."""
         for entry in list(self._open.values()):
+            entry.stopped = True
             self.cancel(entry)
 
     async def drained(self) -> None:

@@ -114,7 +114,7 @@ def _leaf(
 
 async def _read_items(request: Request, settings: GatewaySettings) -> list[bytes]:
     """Each item as JSON text, not read yet: one that is wrong is that item's problem."""
-    if request.headers.get("content-type", "").startswith(NDJSON):
+    if request.headers.get("content-type", "").lower().startswith(NDJSON):
         body = await read_body(request, settings.max_body_bytes, NDJSON)
         items = [line for line in body.split(b"\n") if line.strip()]
         if not items:
@@ -150,7 +150,7 @@ def _told_id(item: bytes) -> str | None:
     """The id of an item that could not be begun, if one can be read."""
     try:
         told: Any = json.loads(item)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     found = told.get("request_id") if isinstance(told, dict) else None
     return found if isinstance(found, str) else None

@@ -77,7 +77,7 @@ class GatewayServer:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.grace_s):
                 await gateway.book.drained()
-        gateway.book.cancel_all()
+        gateway.book.stop_all()
         if self._server is not None and self._serving is not None:
             self._server.should_exit = True
             await asyncio.wait([self._serving])

@@ -60,8 +60,8 @@ class Tenant:
     clock: Callable[[], float] = time.monotonic
     open: int = 0
     """Requests accepted and not answered."""
-    caps_told: Caps | None = None
-    """What the scheduler was told of its caps last."""
+    caps_told: tuple[Caps | None] | None = None
+    """What the scheduler was told of its caps last; None: nothing yet, and its journal may know others."""
     recent: deque[Recent] = field(default_factory=lambda: deque(maxlen=RECENT))
     _tokens: float | None = field(default=None, init=False)
     _filled_at: float = field(default=0.0, init=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlmath.commands.kernel import load_kernel
-from rlmath.errors import InputError
+from rlmath.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
     from cluster.api import WarmUp
@@ -129,7 +129,7 @@ def _until_stopped(cluster: LocalCluster, signals: queue.SimpleQueue[int]) -> No
     while signals.get() == signal.SIGHUP:
         try:
             cluster.reload_keys()
-        except InputError as error:
+        except (InputError, Unavailable) as error:
             print(f"rlmath: the API keys stay as they were: {error}", file=sys.stderr, flush=True)
 
 

@@ -24,10 +24,10 @@ def metrics(result: EpisodeResult, elapsed_s: float) -> dict[str, float]:
     """The numbers: a 0/1 indicator for each status, `leaf_attempts_used`, `elapsed_s` (seconds of wall clock that the
     scoring took), and the `plan_*` statistics of `rlmath.detectors`, which are absent when nothing parsed."""
     return {
+        **result.plan_stats,  # first: none of them may stand in for one of these
         **{name: float(result.status is status) for status, name in STATUS_METRICS.items()},
         "leaf_attempts_used": float(result.leaf_attempts_used),
         "elapsed_s": elapsed_s,
-        **result.plan_stats,
     }
 
 

@@ -211,7 +211,11 @@ def faulty(nodes: Nodes, names: list[str]) -> dict[str, Any]:
         calm = run(cluster, "calm")
         for name in names:
             hit: list[int] = []
-            ill = run(cluster, name, lambda name=name, hit=hit: FAULTS[name](nodes, cluster, hit))
+            try:
+                ill = run(cluster, name, lambda name=name, hit=hit: FAULTS[name](nodes, cluster, hit))
+            except BaseException:
+                signal_all(filter(alive, hit), signal.SIGKILL)  # a frozen one does not see that its owner has gone
+                raise
             states = sorted(worker["state"] for worker in cluster.status()["workers"])
             status = {key: cluster.status()[key] for key in ("queued", "in_flight", "requests_running", "retries")}
             told[name] = {"calm": calm, "ill": ill, "states": states, "status": status, "hit": hit}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from env_kit import GOAL, REWARD, assert_unscored, env_config, one_trace, rollouts, scores
-from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed, listening, until
+from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed, listening, reply_with_verdict, until
 from openai_stub import OpenAIStub
 
 from cluster.gateway.server import GatewayServer
@@ -191,7 +192,9 @@ async def _draining(gate: Gate) -> None:
 
 async def _cancelled_at_the_server(gate: Gate) -> None:
     await until(lambda: gate[0].running)
-    gate[1].gateway.book.cancel_all()
+    book = gate[1].gateway.book
+    for entry in list(book._open.values()):
+        book.cancel(entry)
 
 
 async def _dies_meanwhile(gate: Gate) -> None:
@@ -237,17 +240,27 @@ async def test_a_gateway_that_is_dead_is_no_reward(kernel: EmbeddedKernel) -> No
     assert any(words in trace.errors[-1].message for words in ("gateway", "no verdict within"))
 
 
+async def test_a_server_that_speaks_as_a_gateway_is_believed() -> None:
+    """So that the servers below are known to be disbelieved for what they say."""
+    async with _impostor(_ok(_verdict())) as url:
+        with OpenAIStub(TRUE) as stub:
+            trace = await one_trace(stub, env_config(task={"cluster_url": url, "score_timeout_s": 5.0}))
+    assert scores(trace) == {REWARD: 1.0}
+
+
 @asynccontextmanager
 async def _impostor(reply: bytes | None) -> AsyncIterator[str]:
-    """A server that is no gateway; None: it never answers."""
+    """A server that is no gateway; None: it never answers. `$ID` stands for the request's id."""
     done = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head.lower())
+        asked = await reader.readexactly(int(length[1])) if length else b"{}"
         if reply is None:
             await done.wait()
         else:
-            writer.write(reply)
+            writer.write(reply.replace(b"$ID", json.loads(asked).get("request_id", "").encode()))
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -257,7 +270,11 @@ async def _impostor(reply: bytes | None) -> AsyncIterator[str]:
 
 
 def _ok(body: bytes) -> bytes:
-    return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n" + body
+
+
+def _verdict(request_id: str = "$ID", **parts: Any) -> bytes:
+    return reply_with_verdict(GOAL.id, request_id, **parts)
 
 
 @pytest.mark.parametrize(
@@ -267,10 +284,12 @@ def _ok(body: bytes) -> bytes:
         b"",
         _ok(b"<login>"),
         b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 4\r\n\r\nsorr",
-        _ok(b'{"state": "done", "result": {"goal_id": "adds", "status": "verified"}}')[:-9],
-        _ok(b'{"state": "done"}'),
-        _ok(b'{"state": "done", "result": {"goal_id": "adds", "status": "error"}}'),
-        _ok(b'{"state": "done", "result": {"goal_id": "adds", "status": "context_window_exceeded"}}'),
+        _ok(_verdict())[:-9],
+        _ok(b'{"request_id": "$ID", "state": "done"}'),
+        _ok(_verdict(status="error", reward=None)),
+        _ok(_verdict(status="context_window_exceeded", reward=None)),
+        _ok(_verdict(request_id="another")),
+        _ok(_verdict(goal_id="another")),
     ],
     ids=[
         "silence",
@@ -281,6 +300,8 @@ def _ok(body: bytes) -> bytes:
         "no verdict",
         "an error",
         "no evidence",
+        "another request's verdict",
+        "another goal's verdict",
     ],
 )
 async def test_a_server_that_is_no_gateway_is_no_reward(reply: bytes | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
@@ -10,10 +11,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 from gateway_helpers import ENDLESS, FALSE, TRUE, KernelBackend, keyed, until
+from gateway_kit import reply_with_verdict
 
 from cluster.api import ScoreRequest
 from cluster.client import AsyncClusterClient, ClusterClient
@@ -277,6 +281,71 @@ async def test_a_server_that_is_none_brings_no_verdict(reply: bytes) -> None:
         with pytest.raises(KernelUnavailable, match="gateway"):
             await client.score(GOAL, TRUE)
     assert asked == QUICK.attempts
+
+
+NO_VERDICTS: dict[str, dict[str, Any]] = {
+    "another goal's": {"goal_id": "another"},
+    "a reward of another status": {"status": "plan_invalid"},
+    "verified by no kernel": {"kernel": None},
+    "verified from unknown axioms": {"axioms": None},
+    "numbers that are none": {"plan_stats": {"plan_x": "1"}},
+    "attempts below zero": {"leaf_attempts_used": -1},
+    "no stages": {"stages": None},
+    "an unknown status": {"status": "fine"},
+    "a field of another version": {"confidence": 0.9},
+}
+
+
+@pytest.mark.parametrize("case", [None, *NO_VERDICTS])
+async def test_a_reply_is_a_verdict_only_if_a_gateway_could_have_said_it(case: str | None) -> None:
+    parts = {} if case is None else NO_VERDICTS[case]
+
+    def replies(request: httpx.Request) -> httpx.Response:
+        request_id = json.loads(request.content)["request_id"]
+        text = reply_with_verdict(GOAL.id, request_id, **parts)
+        return httpx.Response(200, content=text, headers={"content-type": "application/json"})
+
+    async with AsyncClusterClient("http://x", patience=QUICK, transport=httpx.MockTransport(replies)) as client:
+        if case is None:
+            assert (await client.score(GOAL, TRUE)).reward == 1.0
+        else:
+            with pytest.raises(KernelUnavailable, match="not a gateway's"):
+                await client.score(GOAL, TRUE)
+
+
+@pytest.mark.parametrize(
+    ("status", "media_type", "text"),
+    [
+        (200, "application/json", reply_with_verdict(GOAL.id, "another request's")),
+        (206, "application/json", None),
+        (200, "text/html", None),
+        (302, "text/html", None),
+        (200, "application/json", b"[" * 100_000),
+        (200, "application/json", b'{"a":' * 100_000),
+        (429, "application/json", b'{"queue_length": "long"}'),
+    ],
+)
+async def test_a_reply_that_is_not_to_the_request_is_asked_for_again(
+    status: int, media_type: str, text: bytes | None
+) -> None:
+    asked = 0
+
+    def replies(request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        good = reply_with_verdict(GOAL.id, json.loads(request.content)["request_id"])
+        if asked == 1:
+            return httpx.Response(status, content=text or good, headers={"content-type": media_type})
+        return httpx.Response(200, content=good, headers={"content-type": "application/json"})
+
+    async with AsyncClusterClient("http://x", patience=QUICK, transport=httpx.MockTransport(replies)) as client:
+        assert (await client.score(GOAL, TRUE)).reward == 1.0
+    assert asked == 2
+
+
+async def test_a_completion_of_control_characters_fits_the_body(gate: Running) -> None:
+    result = await gate.client.score(GOAL, "\0" * 3_000_000)
+    assert result.status is Status.FORMAT_ERROR
 
 
 async def test_no_server_at_all() -> None:

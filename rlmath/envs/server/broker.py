@@ -160,6 +160,8 @@ class Broker:
 
     def _run(self, client: bytes, request_id: bytes, method: bytes, payload: bytes) -> list[Output]:
         self._asked.pop(client, None)
+        if not _is_text(request_id):  # verifiers' server would end with it, and every other rollout that it has
+            return [self._answer(client, request_id, failed("the request's id is not UTF-8"))]
         if self._draining:
             return [self._answer(client, request_id, failed("the env server is shutting down: nothing was run"))]
         if request_id in self._requests:
@@ -189,3 +191,11 @@ class Broker:
 
     def _answer(self, client: bytes, request_id: bytes, payload: bytes) -> ToClient:
         return ToClient(client, tuple(self._wire.reply(request_id, payload)))
+
+
+def _is_text(request_id: bytes) -> bool:
+    try:
+        request_id.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

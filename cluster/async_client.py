@@ -34,6 +34,7 @@ from cluster.http_wire import (
     read,
     result_of,
     score_body,
+    status_of,
     trouble_of,
 )
 from cluster.retry import RetryPolicy
@@ -242,7 +243,7 @@ class AsyncClusterClient:
 
     async def status(self) -> dict[str, Any]:
         """Workers, queues and this client's recent verdicts."""
-        return await self._exchange("GET", "/v1/status")
+        return read(status_of, await self._exchange("GET", "/v1/status"))
 
     async def _score_request(self, request: ScoreRequest, run: str | None) -> ScoredResult:
         from cluster.api import ScoreRequest

@@ -157,6 +157,11 @@ def kernels_of(reply: Mapping[str, Any]) -> tuple[KernelIdentity, ...]:
     return tuple(KernelIdentity(**kernel) for kernel in reply["kernels"])
 
 
+def status_of(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply of `/v1/status`. Raises `KeyError` for one that is none."""
+    return {**reply, "cluster": reply["cluster"], "client": reply["client"]}
+
+
 @dataclass(frozen=True)
 class Trouble:
     """A call that brought no answer."""

@@ -66,7 +66,10 @@ class CapReached(Refused):
         self.spent = spent
 
     def __str__(self) -> str:
-        return f"{self.cap} of {self.account}: {self.spent:g} of {self.limit:g} are spent, which leaves too little"
+        return (
+            f"{self.cap} of {self.account}: {self.spent:g} of {self.limit:g} are spent, which leaves too little "
+            "for the most that this may use: raise the cap, or lower the request's budgets"
+        )
 
 
 class Unavailable(RlmathError):

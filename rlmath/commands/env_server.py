@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from rlmath.errors import InputError
@@ -93,8 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
     from rlmath.envs.server.wire import installed_wire
 
     wire, config = installed_wire(), load_config(arguments.config)
-    with _scored(config) as scored:
-        asyncio.run(_serve(scored, wire, arguments.grace))
+    try:
+        with _scored(config) as scored:
+            asyncio.run(_serve(scored, wire, arguments.grace))
+    except InputError as error:
+        raise InputError(f"{arguments.config}: {error.field}", error.problem) from error
     return 0
 
 
@@ -114,7 +117,7 @@ def _scored(config: EnvServerConfig) -> Iterator[EnvServerConfig]:
 
 
 async def _serve(config: EnvServerConfig, wire: Wire, grace_s: float) -> None:
-    from rlmath.envs.server.supervisor import Supervisor
+    from rlmath.envs.server.supervisor import Supervisor, check_environment
 
     stop, at_once = asyncio.Event(), asyncio.Event()
 
@@ -125,12 +128,20 @@ async def _serve(config: EnvServerConfig, wire: Wire, grace_s: float) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping)
     asking = asyncio.create_task(_gateway(config))
+    checking = asyncio.create_task(check_environment(config))  # meanwhile: a gateway that is not there takes its time
     stopped = asyncio.create_task(stop.wait())
-    await asyncio.wait({asking, stopped}, return_when=asyncio.FIRST_COMPLETED)
-    stopped.cancel()
-    if not asking.done():
-        asking.cancel()
-        return
+    try:
+        watched: set[asyncio.Task[Any]] = {asking, checking, stopped}
+        while not (asking.done() or stopped.done()):
+            done, watched = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            if checking in done:
+                checking.result()
+        if not asking.done():
+            return
+    finally:
+        for task in (asking, checking, stopped):
+            task.cancel()
+        await asyncio.gather(asking, checking, stopped, return_exceptions=True)
     _tell(f"rewards come from {asking.result()}")
     if not _is_private(config.serve.address):
         _tell(f"whoever reaches {config.serve.address} can run rollouts: the wire has no authentication")

@@ -29,7 +29,7 @@ The API is described at /openapi.json, a page for people is at /. Clients of a K
 
 SIGINT and SIGTERM: what runs is finished, what is new is refused, then it ends; a second one ends it at once.
 SIGHUP: the file of API keys is read again (it is, too, within a second of a change).
-exit codes: 0 stopped, 1 no kernel could start, 2 bad input
+exit codes: 0 stopped, 1 no kernel could start, 2 bad input, 130 stopped by a second signal
 """
 
 

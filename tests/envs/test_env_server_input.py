@@ -63,6 +63,8 @@ GOOD = config_text(URL)
         (GOOD.replace('"static"', '"stat"'), "serve.pool: type 'stat' is not known: one of 'static', 'elastic'"),
         (GOOD.replace("max_concurrent = 300", "max_concurrent = 0"), "serve.max_concurrent: input should be greater"),
         (GOOD.replace("cluster_url", "max_lemmas_"), "env.taskset.task.cluster_url: is missing, and so is [cluster]"),
+        (GOOD.replace(":*", ":22222222"), "serve.address: must be tcp://host:port, as tcp://127.0.0.1:5055"),
+        (GOOD.replace("tcp://127.0.0.1:*", "127.0.0.1:5055"), "serve.address: must be tcp://host:port"),
         (GOOD + "[cluster]\n", "env.taskset.task.cluster_url: is there, and so is [cluster]"),
         (GOOD + '[cluster]\nadress = "auto"\n', "cluster.adress: unknown key; did you mean 'address'?"),
         ('env = {taskset = "rlmath-decomp"}', "env.taskset: must be a section"),
@@ -130,8 +132,15 @@ async def test_an_environment_that_is_none_is_refused(tmp_path: Path, kernel: Em
         path = tmp_path / "env-server.toml"
         path.write_text(config_text(server.url).replace('"rlmath-decomp"', '"rlmath-decomb"'), encoding="utf-8")
         line = refused(await asyncio.to_thread(env_server, path))
-    assert line.startswith("env: ")
+    assert line.startswith(f"{path}: env: ")
     assert "rlmath-decomb" in line
+
+
+@pytest.mark.slow
+def test_a_wrong_environment_is_told_though_the_gateway_does_not_answer(tmp_path: Path) -> None:
+    path = tmp_path / "env-server.toml"
+    path.write_text(config_text(URL, task="max_lemma = 3"), encoding="utf-8")
+    assert refused(env_server(path)) == f"{path}: env.taskset.task.max_lemma: unknown key"
 
 
 @pytest.mark.slow
@@ -152,7 +161,7 @@ async def test_a_gateway_that_refuses_the_key_or_is_not_there(
         path.write_text(config_text(server.url, task='cluster_api_key_env = "RLMATH_NO_KEY"'), encoding="utf-8")
         assert "RLMATH_NO_KEY is not set" in refused(await asyncio.to_thread(env_server, path))
         done = await asyncio.to_thread(env_server, path, RLMATH_NO_KEY="rlm_wrong")
-        assert refused(done).startswith("api_key: ")
+        assert refused(done).startswith(f"{path}: api_key: ")
     monkeypatch.setattr(command, "GATEWAY_S", 0.5)
     path.write_text(config_text(server.url), encoding="utf-8")
     with pytest.raises(KernelUnavailable, match="gateway at"):
@@ -165,7 +174,7 @@ async def test_an_address_that_is_taken(tmp_path: Path, kernel: EmbeddedKernel) 
             path = tmp_path / "env-server.toml"
             path.write_text(config_text(server.url).replace("tcp://127.0.0.1:*", address), encoding="utf-8")
             line = refused(await asyncio.to_thread(env_server, path))
-    assert line == f"serve.address: cannot listen at {address}: Address already in use"
+    assert line == f"{path}: serve.address: cannot listen at {address}: Address already in use"
 
 
 # --- the probe -------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from rlmath.envs.remote import ClusterAddress
 from rlmath.errors import InputError
@@ -59,7 +59,19 @@ class ServeSection(_Section):
 
     pool: Annotated[StaticPool | ElasticPool, Field(discriminator="type")] = ElasticPool()
     address: str = DEFAULT_ADDRESS
-    """ZeroMQ address to listen at, `tcp://host:port`; port 0: any free one."""
+    """ZeroMQ address to listen at, `tcp://host:port`; port 0 or `*`: any free one."""
+
+    @field_validator("address")
+    @classmethod
+    def _has_a_port(cls, address: str) -> str:
+        """ZeroMQ takes a port modulo 65536, and listens somewhere else."""
+        kind, _, rest = address.partition("://")
+        port = rest.rpartition(":")[2]
+        is_port = port == "*" or (port.isdecimal() and int(port) < 1 << 16)
+        if kind not in ("tcp", "ipc") or not rest or (kind == "tcp" and not is_port):
+            raise ValueError(f"must be tcp://host:port, as {DEFAULT_ADDRESS}, or ipc://path, got {address!r}")
+        return address
+
     max_concurrent: int | None = Field(default=None, ge=1)
     """Rollouts at the same time in each worker; None: as many as are asked for."""
 

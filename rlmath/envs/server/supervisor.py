@@ -153,7 +153,7 @@ class Supervisor:
         while True:
             number = next(self._numbers)
             address = f"ipc://{Path(self._folder) / str(number)}"
-            process = await self._spawn(address)
+            process = await _spawn(self._config, address)
             dealer = self._workers[number] = self._socket(zmq.DEALER)
             dealer.connect(address)
             try:
@@ -174,23 +174,6 @@ class Supervisor:
                 await _end(process)
             await asyncio.sleep(RESTART.pause_s(deaths))
 
-    async def _spawn(self, address: str) -> asyncio.subprocess.Process:
-        config = self._config
-        job = Job(config.env, address, config.serve.max_concurrent, config.log.level)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "rlmath.envs.server.worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,  # the terminal's interrupt is for the supervisor alone
-        )
-        assert process.stdin is not None
-        with contextlib.suppress(ConnectionError):  # its end is seen by whoever waits for it
-            process.stdin.write(job.line())
-            await process.stdin.drain()
-        return process
-
     async def _becomes_ready(self, process: asyncio.subprocess.Process, dealer: zmq.asyncio.Socket) -> bool:
         """Wait until a worker answers; False when it ended instead. Raises `InputError` for what it cannot serve."""
         await dealer.send_multipart([READY, b"health", pack({})])
@@ -205,8 +188,7 @@ class Supervisor:
                 )
             ended.cancel()
             return True
-        if ended.result() == BAD_JOB and process.stdout is not None and (line := await process.stdout.readline()):
-            refused = InputError(**json.loads(line))
+        if (refused := await _refusal(process)) is not None:
             if not self._ever_ready.is_set():
                 raise refused
             self._tell(str(refused))  # of what was served before: somebody is changing the installation
@@ -234,6 +216,43 @@ class Supervisor:
         for queue in (zmq.SNDHWM, zmq.RCVHWM):
             socket.setsockopt(queue, 0)  # a message that is dropped would be a request that is never answered
         return socket
+
+
+async def check_environment(config: EnvServerConfig) -> None:
+    """Have a process of its own see whether verifiers takes the environment: importing verifiers takes seconds. Raises
+    `InputError` when it does not. What else fails shows again when it is to be served.
+    """
+    process = await _spawn(config, "")
+    try:
+        await process.wait()
+        if (refused := await _refusal(process)) is not None:
+            raise refused
+    finally:
+        await _end(process)
+
+
+async def _spawn(config: EnvServerConfig, address: str) -> asyncio.subprocess.Process:
+    job = Job(config.env, address, config.serve.max_concurrent, config.log.level)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "rlmath.envs.server.worker",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,  # the terminal's interrupt is for the supervisor alone
+    )
+    assert process.stdin is not None
+    with contextlib.suppress(ConnectionError):  # its end is seen by whoever waits for it
+        process.stdin.write(job.line())
+        await process.stdin.drain()
+    return process
+
+
+async def _refusal(process: asyncio.subprocess.Process) -> InputError | None:
+    """What a worker that has ended says against its job."""
+    if process.returncode == BAD_JOB and process.stdout is not None and (line := await process.stdout.readline()):
+        return InputError(**json.loads(line))
+    return None
 
 
 def _how_ended(code: int) -> str:

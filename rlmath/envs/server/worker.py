@@ -32,7 +32,7 @@ class Job:
     env: dict[str, Any]
     """verifiers' environment config."""
     address: str
-    """ZeroMQ address to listen at."""
+    """ZeroMQ address to listen at; empty: only see whether it could be served."""
     max_concurrent: int | None
     """Rollouts at the same time."""
     log_level: str
@@ -57,7 +57,10 @@ def main() -> int:
     os.dup2(2, 1)  # what a library prints is no word of ours
     job = Job(**json.loads(sys.stdin.buffer.readline()))
     try:
-        _serve(job)
+        if job.address:
+            _serve(job)
+        else:
+            _checked(job.env)
     except InputError as error:
         os.write(told, json.dumps({"field": error.field, "problem": error.problem}).encode() + b"\n")
         return BAD_JOB
@@ -104,8 +107,9 @@ def _checked(env: dict[str, Any]) -> Any:
         vf.load_environment(config)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
+        problem = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
         # Some complaints are about what a name stands for, and have no field of their own.
-        raise InputError(".".join(["env", *map(str, first["loc"])]), first["msg"]) from None
+        raise InputError(".".join(["env", *map(str, first["loc"])]), problem) from None
     except (ImportError, AttributeError, TypeError, ValueError, OSError) as error:
         raise InputError("env", f"{type(error).__name__}: {error}") from None
     return config

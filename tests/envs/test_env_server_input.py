@@ -63,7 +63,7 @@ GOOD = config_text(URL)
         (GOOD.replace('"static"', '"stat"'), "serve.pool: type 'stat' is not known: one of 'static', 'elastic'"),
         (GOOD.replace("max_concurrent = 300", "max_concurrent = 0"), "serve.max_concurrent: input should be greater"),
         (GOOD.replace("cluster_url", "max_lemmas_"), "env.taskset.task.cluster_url: is missing, and so is [cluster]"),
-        (GOOD.replace(":*", ":22222222"), "serve.address: must be tcp://host:port, as tcp://127.0.0.1:5055"),
+        (GOOD.replace(":*", ":22222222"), "serve.address: must be tcp://host:port, as tcp://127.0.0.1:5000"),
         (GOOD.replace("tcp://127.0.0.1:*", "127.0.0.1:5055"), "serve.address: must be tcp://host:port"),
         (GOOD + "[cluster]\n", "env.taskset.task.cluster_url: is there, and so is [cluster]"),
         (GOOD + '[cluster]\nadress = "auto"\n', "cluster.adress: unknown key; did you mean 'address'?"),

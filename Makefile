@@ -29,11 +29,8 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY) ## score the bank of goals and recorded plans on a local Ray cluster with the embedded kernel
 	@$(BIN)/rlmath eval configs/eval/demo.toml $(ARGS)
 
-# Many tests wait, for processes and clocks: one more of them at a time than there are cores. Those with Ray run one by one.
-SIDE_BY_SIDE = -n $$(n=$$(nproc); echo $$((n < 8 ? n + 1 : 8))) --dist loadgroup --no-loadscope-reorder --durations=20
-
 test: $(READY) ## all tests (pytest); with ARGS="tests/test_plan.py -k lemma" those
-	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),$(SIDE_BY_SIDE))
+	@tests/run $(ARGS)
 
 check: $(READY) ## lint, format and types
 	@$(BIN)/ruff check .

@@ -32,21 +32,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Fast ones first, then the slow ones: what is wrong in the small shows early. Then those that need Ray: first the
     ones that start a Ray of their own, while there is no other (two on one machine share ports), then the session's.
 
-    Side by side (pytest-xdist) what takes longest begins first, and whatever needs Ray stays together, in that order.
+    Side by side (pytest-xdist) what takes minutes begins before all.
     """
-    side_by_side = config.getoption("dist", "no") != "no"
+    side_by_side = hasattr(config, "workerinput")  # only a process of pytest-xdist has it
 
     def turn(item: pytest.Item) -> tuple[bool, bool, bool, bool]:
         needs_ray = item.get_closest_marker("cluster") is not None
         slow = item.get_closest_marker("slow") is not None
-        first = side_by_side and (needs_ray or item.get_closest_marker("long") is not None)
+        first = side_by_side and item.get_closest_marker("long") is not None
         return not first, needs_ray, "cluster" in getattr(item, "fixturenames", ()), slow
 
     items.sort(key=turn)
-    if side_by_side:
-        for item in items:
-            if item.get_closest_marker("cluster"):
-                item.add_marker(pytest.mark.xdist_group("ray"))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -64,6 +64,7 @@ KINDS = (
 """Completions for `∀ n : Nat, n + i = i + n`; verdicts of six kinds."""
 
 
+@pytest.mark.long
 async def test_256_rollouts_at_once_get_the_rewards_of_direct_scoring(
     server: ServerProcess, client: Any, kernel: EmbeddedKernel
 ) -> None:

@@ -88,8 +88,10 @@ class Nodes:
 
 def other_node(cluster: LocalCluster) -> str:
     """One that neither this program nor its scheduler is on."""
-    ours = ray.get_runtime_context().get_node_id()
-    return next(w["node"] for w in cluster.status()["workers"] if not ours.startswith(w["node"]))
+    scheduler = ray.get_actor("scheduler", namespace=cluster.namespace)
+    its = ray.get(scheduler.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
+    spared = (ray.get_runtime_context().get_node_id(), its)
+    return next(w["node"] for w in cluster.status()["workers"] if not any(s.startswith(w["node"]) for s in spared))
 
 
 def signal_all(pids: Iterable[int], which: signal.Signals) -> None:

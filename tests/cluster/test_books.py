@@ -67,6 +67,18 @@ def test_a_request_that_was_cancelled_and_is_asked_again_is_charged_for_both(tmp
     assert spent(of) == (3, 7, 0)
 
 
+def test_caps_that_a_client_has_no_more_end_with_their_journals_next_life(tmp_path: Path) -> None:
+    of = books(tmp_path)
+    of.cap_client("b", None)
+    assert AccountKey("b") not in of.accounts, "nothing was capped, so nothing is opened"
+    of.cap_client("b", Caps(leaf_attempts=1))
+    of._ledger.close()
+    again = books(tmp_path)
+    assert again.account("b", None).caps == Caps(leaf_attempts=1)
+    again.cap_client("b", None)
+    assert again.account("b", None).caps == Caps()
+
+
 def test_what_cannot_go_on_because_its_run_was_closed_is_dropped(tmp_path: Path) -> None:
     of = books(tmp_path)
     of.open_run("r", Caps(), "a", None)

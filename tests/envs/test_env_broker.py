@@ -44,6 +44,17 @@ def test_a_run_goes_to_the_worker_with_the_least_and_its_reply_back(wire: Wire) 
     assert run(broker, b"e") == [ToWorker(1, (b"e", b"run", b"p"))]
 
 
+@WIRES
+def test_a_run_whose_id_is_no_text_reaches_no_worker(wire: Wire) -> None:
+    """verifiers' server decodes it outside of any `try`: it would end, with every rollout that it has."""
+    broker = Broker(wire)
+    broker.worker_ready(1)
+    [answer] = run(broker, b"\xff")
+    _, request_id, body = told(answer, wire)
+    assert (request_id, body["success"], broker.open) == (b"\xff", False, 0)
+    assert "UTF-8" in body["error"]
+
+
 def test_the_deltas_of_a_run_do_not_end_it() -> None:
     broker = Broker(WIRE_04)
     broker.worker_ready(1)

@@ -5,11 +5,11 @@ each status. No I/O; imports neither ray nor an HTTP library.
 from __future__ import annotations
 
 import base64
-import math
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from cluster.caps import MICRO, AccountStatus, Caps, Spend
 from cluster.retry import RetryPolicy
@@ -33,7 +33,7 @@ PATIENCE = RetryPolicy(attempts=10, first_pause_s=0.25, longest_pause_s=15.0)
 """Failures in a row before a call gives up: about a minute, which a server that is started again needs at most."""
 WAIT_S = 50.0
 """Longest that one call is kept open: proxies close after a minute."""
-CONTROLS = tuple(bytes((code,)) for code in (*range(9), 11, 12, *range(14, 32)))
+CONTROLS = bytes((*range(9), 11, 12, *range(14, 32)))
 """What JSON writes as six characters."""
 TRANSIENT = frozenset({408, 500, 502, 503, 504})
 """Statuses that say nothing about the request."""
@@ -86,7 +86,7 @@ def _text(completion: str | bytes) -> dict[str, str]:
         text = raw.decode()
     except UnicodeDecodeError:
         text = None
-    if text is None or sum(map(raw.count, CONTROLS)) * 6 > len(raw) / 3:
+    if text is None or (len(raw) - len(raw.translate(None, CONTROLS))) * 6 > len(raw) / 3:
         return {"completion_base64": base64.b64encode(raw).decode()}
     return {"completion": text}
 
@@ -95,7 +95,7 @@ def read(parse: Callable[[Mapping[str, Any]], T], reply: Mapping[str, Any]) -> T
     """What `parse` makes of a reply. Raises `KernelUnavailable` when it is none of a gateway's: that is no evidence."""
     try:
         return parse(reply)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise KernelUnavailable(f"gateway: the reply is not a gateway's: {type(error).__name__}: {error}") from error
 
 
@@ -118,8 +118,9 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """One that a float can hold: JSON's may be infinite, or an integer of any length."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def check_of(reply: Mapping[str, Any]) -> CheckResult:
@@ -202,7 +203,7 @@ def trouble_of(status: int, document: Mapping[str, Any], retry_after: str | None
 def _number(document: Mapping[str, Any], name: str) -> float:
     """Whatever answered may be no gateway, but a proxy."""
     value = document.get(name)
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0
+    return float(value) if _is_number(value) else 0.0
 
 
 def pause_s(policy: RetryPolicy, failures: int, after_s: float | None) -> float:
@@ -214,6 +215,6 @@ def pause_s(policy: RetryPolicy, failures: int, after_s: float | None) -> float:
 
 
 def _seconds(told: Any, header: str | None) -> float | None:
-    if isinstance(told, int | float) and math.isfinite(told):
+    if _is_number(told):
         return max(0.0, float(told))
     return float(header) if header is not None and header.isdecimal() else None

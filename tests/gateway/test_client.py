@@ -88,7 +88,7 @@ async def test_a_completion_that_is_no_text_is_judged_as_one(gate: Running, comp
 
 
 async def test_many_come_as_they_are_done_or_in_order(gate: Running) -> None:
-    slow = Budgets(verify_timeout_s=2.0)
+    slow = Budgets(verify_timeout_s=5.0)
     requests = [
         ScoreRequest("m-0", GOAL, ENDLESS, slow),
         *(ScoreRequest(f"m-{i}", GOAL, "no plan") for i in range(1, 12)),
@@ -99,7 +99,7 @@ async def test_many_come_as_they_are_done_or_in_order(gate: Running) -> None:
         async for r, _ in gate.client.score_many(requests, max_in_flight=4, progress=lambda *done: told.append(done))
     ]
     assert sorted(as_done) == sorted(r.request_id for r in requests)
-    assert as_done[0] != "m-0", "the slowest one keeps nobody waiting, though it was asked first"
+    assert as_done[-1] == "m-0"
     assert told == [(i, 12) for i in range(1, 13)]
     before = gate.backend.judged
     in_order = [
@@ -289,6 +289,7 @@ NO_VERDICTS: dict[str, dict[str, Any]] = {
     "verified by no kernel": {"kernel": None},
     "verified from unknown axioms": {"axioms": None},
     "numbers that are none": {"plan_stats": {"plan_x": "1"}},
+    "numbers that no float holds": {"plan_stats": {"plan_x": 10**400}},
     "attempts below zero": {"leaf_attempts_used": -1},
     "no stages": {"stages": None},
     "an unknown status": {"status": "fine"},
@@ -323,6 +324,7 @@ async def test_a_reply_is_a_verdict_only_if_a_gateway_could_have_said_it(case: s
         (200, "application/json", b"[" * 100_000),
         (200, "application/json", b'{"a":' * 100_000),
         (429, "application/json", b'{"queue_length": "long"}'),
+        (429, "application/json", b'{"queue_length": 1' + b"0" * 400 + b"}"),
     ],
 )
 async def test_a_reply_that_is_not_to_the_request_is_asked_for_again(

@@ -51,8 +51,8 @@ SHM_KEY = 0x524C_4D41
 ATTACKS = (FORK_BOMB, MEMORY_HOG, FLOOD, SLEEPER.replace("SHM_KEY", str(SHM_KEY)))
 
 CLEAN = theorem("∀ n : Nat, 0 + n = n", "intro n\nsimp")
-LIMIT_S = 0.12
-"""Of one hostile check: long enough for some thousand forks, or for more than all the memory that it may have."""
+LIMIT_S = 0.25
+"""Of one hostile check."""
 WORST_RATIO = 1.25
 """Of a clean check's time after the storm to one in a kernel that saw none, by the fastest tenth of each."""
 

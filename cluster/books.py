@@ -32,6 +32,8 @@ class Books:
             self.accounts.open(stored.key, stored.caps, stored.opened_at, stored.spent, closed=stored.closed)
         self._spends: dict[int, Spend] = {}
         """What requests that are not over were charged so far."""
+        self._accepted: dict[int, str] = {}
+        """Fingerprints under which those of them stand in the journal that are to be judged."""
         self._answers = 0
 
     # Accounts
@@ -106,7 +108,8 @@ class Books:
         """
         self._spends[ticket.number] = Spend()
         if request is not None:
-            self._ledger.accept(request, request.fingerprint(), ticket.caller, time.time())
+            fingerprint = self._accepted[ticket.number] = request.fingerprint()
+            self._ledger.accept(request, fingerprint, ticket.caller, time.time())
 
     def note(self, number: int, accounts: tuple[AccountKey, ...], spend: Spend) -> None:
         """Something was charged for a request: it is committed with its verdict, or at once when that is over."""
@@ -122,11 +125,11 @@ class Books:
     def answer(self, ticket: Ticket, request: ScoreRequest, result: EpisodeResult | None) -> None:
         """A request is over. None: without a verdict; asked again, it runs again."""
         spend, client = self._spends.pop(ticket.number), ticket.caller.client
+        fingerprint = self._accepted.pop(ticket.number)
         if result is None:
             self._ledger.drop(client, request.request_id, spend, ticket.accounts)
         else:
             spend += Spend(leaf_attempts=result.leaf_attempts_used)
-            fingerprint = request.fingerprint()
             self._ledger.answer(client, request.request_id, fingerprint, result, spend, ticket.accounts, time.time())
         self._answers += 1
         if self._answers % PRUNE_EVERY == 0:

@@ -148,7 +148,7 @@ class Scheduler:
         return self._books().close_run(run, client)
 
     async def set_client_caps(self, client: str, caps: Caps | None) -> None:
-        """Caps on all that a client does, within runs and without; what it has spent stays."""
+        """Caps on all that a client does, within runs and without, None: none; what it has spent stays."""
         self._books().cap_client(client, caps)
         self._room_changed()
 

@@ -56,7 +56,7 @@ class Backend(Protocol):
         ...
 
     async def set_client_caps(self, client: str, caps: Caps | None) -> None:
-        """Caps on all that a client does; what it has spent stays."""
+        """Caps on all that a client does, None: none; what it has spent stays."""
         ...
 
     async def status(self) -> ClusterStatus:

@@ -102,8 +102,8 @@ def problem_of(error: BaseException) -> Problem | None:
         case Problem():
             return error
         case InputError():
-            field = error.field or "body"
-            return Problem(INVALID, f"{field}: {error.problem}", members={"field": field})
+            named = InputError(error.field or "body", error.problem)
+            return Problem(INVALID, str(named), members={"field": named.field})
         case QueueFull():
             return Problem(QUEUE_FULL, str(error), error.retry_after_s, {"queue_length": error.queue_length})
         case CapReached():

@@ -86,11 +86,16 @@ class Nodes:
         return pids + [pid for parent in pids for pid in descendants(parent)]
 
 
+def schedulers_node(cluster: LocalCluster) -> str:
+    """Its whole id."""
+    scheduler = ray.get_actor("scheduler", namespace=cluster.namespace)
+    its: str = ray.get(scheduler.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
+    return its
+
+
 def other_node(cluster: LocalCluster) -> str:
     """One that neither this program nor its scheduler is on."""
-    scheduler = ray.get_actor("scheduler", namespace=cluster.namespace)
-    its = ray.get(scheduler.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
-    spared = (ray.get_runtime_context().get_node_id(), its)
+    spared = (ray.get_runtime_context().get_node_id(), schedulers_node(cluster))
     return next(w["node"] for w in cluster.status()["workers"] if not any(s.startswith(w["node"]) for s in spared))
 
 
@@ -187,8 +192,8 @@ def measured(nodes: Nodes) -> dict[str, Any]:
         with contextlib.suppress(CapReached):
             cluster.score(GOAL, renamed(TRUE, "m"), run=cluster.open_run(caps=Caps(leaf_attempts=0)))
         checks = cluster.status()["checks_done"]
-        here = ray.get_runtime_context().get_node_id()
-        (url,) = (metrics_url(node) for node in ray.nodes() if node["NodeID"] == here)
+        its = schedulers_node(cluster)
+        (url,) = (metrics_url(node) for node in ray.nodes() if node["NodeID"] == its)
         found: dict[str, float] = {}
 
         def read() -> bool:

@@ -222,7 +222,7 @@ async def check_environment(config: EnvServerConfig) -> None:
     """Have a process of its own see whether verifiers takes the environment: importing verifiers takes seconds. Raises
     `InputError` when it does not. What else fails shows again when it is to be served.
     """
-    process = await _spawn(config, "")
+    process = await _spawn(config, None)
     try:
         await process.wait()
         if (refused := await _refusal(process)) is not None:
@@ -231,7 +231,7 @@ async def check_environment(config: EnvServerConfig) -> None:
         await _end(process)
 
 
-async def _spawn(config: EnvServerConfig, address: str) -> asyncio.subprocess.Process:
+async def _spawn(config: EnvServerConfig, address: str | None) -> asyncio.subprocess.Process:
     job = Job(config.env, address, config.serve.max_concurrent, config.log.level)
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -31,8 +31,8 @@ class Job:
 
     env: dict[str, Any]
     """verifiers' environment config."""
-    address: str
-    """ZeroMQ address to listen at; empty: only see whether it could be served."""
+    address: str | None
+    """ZeroMQ address to listen at; None: only see whether it could be served."""
     max_concurrent: int | None
     """Rollouts at the same time."""
     log_level: str
@@ -57,23 +57,23 @@ def main() -> int:
     os.dup2(2, 1)  # what a library prints is no word of ours
     job = Job(**json.loads(sys.stdin.buffer.readline()))
     try:
-        if job.address:
-            _serve(job)
-        else:
+        if job.address is None:
             _checked(job.env)
+        else:
+            _serve(job, job.address)
     except InputError as error:
         os.write(told, json.dumps({"field": error.field, "problem": error.problem}).encode() + b"\n")
         return BAD_JOB
     return 0
 
 
-def _serve(job: Job) -> None:
+def _serve(job: Job, address: str) -> None:
     from verifiers.v1.serve import serve_env
 
     share_trust()
     serve_env(
         max_workers=1,
-        address=job.address,
+        address=address,
         death_pipe=_Input(),
         log_setup=partial(_set_up_logging, job.log_level),
         config=_checked(job.env),

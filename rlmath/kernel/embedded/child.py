@@ -9,9 +9,8 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from rlmath.header import is_blank
 from rlmath.kernel.audit.base import Base
@@ -127,46 +126,69 @@ def _judge(tools: Tools, trial: Trial, report: Report) -> None:
 def _check(elaborator: Elaborator, state: State, source: Source, report: Report, exporter: Exporter | None) -> None:
     """Context, gate, command, axioms, export, as far as the one before lets the next."""
     timings: dict[str, float] = {}
-
-    @contextlib.contextmanager
-    def timed(name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        timings[name] = time.perf_counter() - started
-
+    clock = time.perf_counter
     try:
         if not is_blank(source.context):  # Lean's parser expects a command wherever it is not at the very end
-            with timed("context"):
-                state, messages = elaborator.run(state, source.context)
+            began = clock()
+            state, messages = elaborator.run(state, source.context)
+            timings["context"] = clock() - began
             if (error := _first_error(elaborator, messages)) is not None:
                 report.message(Piece.CONTEXT_ERROR, error)
                 return
         parsed: Parsed | None = None
         if source.template is not None:
-            with timed("gate"):
-                verdict, parsed = gate.judge(elaborator, state, source)
+            began = clock()
+            verdict, parsed = gate.judge(elaborator, state, source)
+            timings["gate"] = clock() - began
             report.send(Piece.GATE, gate.encode(verdict))
             if parsed is None:
                 return
-        with timed("elaborate"):
-            if parsed is None:
-                state, messages = elaborator.run(state, source.command)
-            else:
-                state, messages = elaborator.elaborate(state, parsed)
+        began = clock()
+        if parsed is None:
+            state, messages = elaborator.run(state, source.command)
+        else:
+            state, messages = elaborator.elaborate(state, parsed)
+        timings["elaborate"] = clock() - began
         for message in messages:
             report.message(Piece.MESSAGE, elaborator.message_json(message))
         if source.axioms and source.declaration is not None:
-            with timed("axioms"):
-                _, answers = elaborator.run(state, f"#print axioms {source.declaration}")
+            began = clock()
+            _, answers = elaborator.run(state, f"#print axioms {source.declaration}")
+            timings["axioms"] = clock() - began
             for answer in answers:
                 report.message(Piece.AXIOMS, elaborator.message_json(answer))
         if exporter is not None and _first_error(elaborator, messages) is None:
-            with timed("export"):
-                report.export(exporter.new_constants(field(state, 0)))
+            began = clock()
+            exported = exporter.new_constants(field(state, 0))
+            timings["export"] = clock() - began
+            report.export(exported)
     except LeanError as failure:
         report.send(Piece.MESSAGE, _as_message(str(failure)))
     finally:
         report.send(Piece.TIMINGS, json.dumps(timings).encode())
+
+
+REHEARSAL: Final = (
+    "theorem by_term (p q : Prop) (hp : p) (hq : q) : p ∧ q := ⟨hp, hq⟩",
+    "theorem by_simp (l : List Nat) : l ++ [] = l := by simp",
+    "theorem by_omega (a b : Nat) (h : a ≤ b) : a < b + 1 := by omega",
+    "theorem by_steps (n : Nat) : 0 + n = n := by\n  induction n with\n"
+    "  | zero => rfl\n  | succ n ih => rw [← Nat.add_assoc, ih]",
+    "#print axioms by_steps",
+)
+"""What most checks are like."""
+
+
+def rehearse(tools: Tools) -> None:
+    """Do what checks do, in a process of its own, whose memory then shows what of the library checks need."""
+    elaborator = tools.elaborator
+    elaborator.lean.start_tasks()
+    state = elaborator.fresh()
+    for command in REHEARSAL:
+        state, messages = elaborator.run(state, command)
+        for message in messages:
+            elaborator.message_json(message)
+    tools.exporter.new_constants(field(state, 0))
 
 
 def _first_error(elaborator: Elaborator, messages: list[Obj]) -> Obj | None:

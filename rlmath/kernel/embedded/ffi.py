@@ -129,6 +129,7 @@ class Lean:
             self._library = ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             raise KernelUnavailable(f"cannot load {library}: {error}") from error
+        self._start_tasks = self.bind("lean_init_task_manager", result=None)
         self._make_string = self.bind("lean_mk_string_from_bytes", ctypes.c_char_p, ctypes.c_size_t)
         self._allocate = self.bind("lean_alloc_object", ctypes.c_size_t)
         self._mark_persistent = self.bind("lean_mark_persistent", ctypes.c_void_p, result=None)
@@ -166,7 +167,7 @@ class Lean:
 
     def start_tasks(self) -> None:
         """Start the task manager, which elaboration needs. Afterwards this process must not fork."""
-        self.bind("lean_init_task_manager", result=None)()
+        self._start_tasks()
 
     def value(self, result: Obj) -> Obj:
         """The value of an IO action's result, borrowed. Raises `LeanError` with Lean's own text when it is an error."""

@@ -28,12 +28,13 @@ from typing import Any, NoReturn
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.audit.base import read_base
 from rlmath.kernel.audit.export import Exporter
-from rlmath.kernel.embedded.child import Tools, serve
+from rlmath.kernel.embedded.child import Tools, rehearse, serve
 from rlmath.kernel.embedded.confine import Enclosure, before_fork, make_undumpable, prepare, seal, set_stack
 from rlmath.kernel.embedded.elaborator import Elaborator
 from rlmath.kernel.embedded.ffi import LEAN_VERSION, Lean, LeanError
 from rlmath.kernel.embedded.limits import Limits
-from rlmath.kernel.embedded.residence import drop_clean_pages
+from rlmath.kernel.embedded.residence import settle
+from rlmath.kernel.embedded.system import default_action
 from rlmath.kernel.embedded.unforked import READ, Buffer
 from rlmath.kernel.embedded.wire import JOB, PART, End, FromImage, Incoming, Piece, ToImage, frame, result_head
 
@@ -202,7 +203,7 @@ class Image:
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            default_action(signal.SIGCHLD)
             serve(self._tools, self._enclosure, job=job_reader, result=result_writer, stderr=stderr_writer)
         for fd in (job_reader, result_writer, stderr_writer):
             os.close(fd)
@@ -374,7 +375,7 @@ def main(arguments: dict[str, Any]) -> NoReturn:
         lean = Lean(arguments["library"], limits.stack_bytes)
         environment = lean.import_modules(arguments["modules"])
         tools = Tools(Elaborator(lean, environment), Exporter(lean), read_base(lean, environment))
-        drop_clean_pages(os.path.realpath(arguments["library"]))
+        settle(os.path.realpath(arguments["library"]), lambda: rehearse(tools))
         enclosure = seal(prepared)
     except (KernelUnavailable, LeanError) as error:
         owner.sendall(frame(FromImage.REFUSED, 0, str(error).encode()))

@@ -197,6 +197,7 @@ def _spawn(
         "LEAN_ABORT_ON_PANIC": "1",
         "LEAN_NUM_THREADS": "2",
         "UV_USE_IO_URING": "0",
+        "LD_BIND_NOW": "1",  # else each child looks up anew every function that it calls first
         "PYTHONPATH": str(Path(rlmath.__file__).parents[1]),
         "PYTHONHASHSEED": "0",
         "LC_ALL": "C.UTF-8",

@@ -30,6 +30,8 @@ PR_SET_SECCOMP: Final = 22
 PR_SET_NO_NEW_PRIVS: Final = 38
 
 _MNT_DETACH = 2
+_MAP_PRIVATE, _MAP_ANONYMOUS = 2, 0x20
+_MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
 _CAPABILITY_VERSION = 0x2008_0522
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 """libc has no function for this one."""
@@ -40,7 +42,20 @@ _prctl, _unshare, _setns, _mount, _umount2, _syscall, _capset, _signal, _exit = 
     getattr(_LIBC, name)
     for name in ("prctl", "unshare", "setns", "mount", "umount2", "syscall", "capset", "signal", "_exit")
 )
-_signal.restype = ctypes.c_void_p
+# With the types known, plain numbers go in: a fresh child makes no object for each.
+_unshare.argtypes = (ctypes.c_int,)
+_setns.argtypes = (ctypes.c_int, ctypes.c_int)
+_prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
+_signal.argtypes, _signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+_mmap, _mremap, _mprotect, _madvise, _munmap = (
+    getattr(_LIBC, name) for name in ("mmap", "mremap", "mprotect", "madvise", "munmap")
+)
+_SPAN = (ctypes.c_void_p, ctypes.c_size_t)
+_mmap.argtypes, _mmap.restype = (*_SPAN, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long), ctypes.c_void_p
+_mremap.argtypes, _mremap.restype = (*_SPAN, ctypes.c_size_t, ctypes.c_int), ctypes.c_void_p
+_mprotect.argtypes = _madvise.argtypes = (*_SPAN, ctypes.c_int)
+_munmap.argtypes = _SPAN
+_FAILED = ctypes.c_void_p(-1).value
 _NO_CAPABILITIES: Final = (
     ctypes.create_string_buffer(struct.pack("<Ii", _CAPABILITY_VERSION, 0), 8),
     ctypes.create_string_buffer(24),
@@ -49,18 +64,46 @@ _NO_CAPABILITIES: Final = (
 
 def unshare(kinds: int) -> None:
     """Move this process (for PID: its future children) into new namespaces."""
-    _check(_unshare(ctypes.c_int(kinds)), "unshare")
+    _check(_unshare(kinds), "unshare")
 
 
 def setns(fd: int, kind: int) -> None:
     """Move this process (for PID: its future children) into the namespace that `fd` stands for."""
-    _check(_setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
+    _check(_setns(fd, kind), "setns")
 
 
 def mount(kind: str | None, target: str, flags: int, options: str | None = None) -> None:
     """Mount a new file system of that kind, or (None) change the mount that is there."""
     source, data = (None if text is None else text.encode() for text in (kind, options))
     _check(_mount(source, target.encode(), source, ctypes.c_ulong(flags), data), f"mount {target}")
+
+
+def map_memory(length: int) -> int:
+    """New memory of this process's own, to read and write; its address."""
+    address: int = _mmap(None, length, 3, _MAP_PRIVATE | _MAP_ANONYMOUS, -1, 0)
+    _check(int(address == _FAILED), "mmap")
+    return address
+
+
+def move_mapping(start: int, length: int, target: int) -> None:
+    """Put the memory at `start` in the place of what is at `target`."""
+    moved = _mremap(start, length, length, _MREMAP_MAYMOVE | _MREMAP_FIXED, ctypes.c_void_p(target))
+    _check(int(moved != target), "mremap")
+
+
+def protect(start: int, length: int, protection: int) -> None:
+    """See mprotect(2)."""
+    _check(_mprotect(start, length, protection), "mprotect")
+
+
+def advise(start: int, length: int, advice: int) -> None:
+    """See madvise(2)."""
+    _check(_madvise(start, length, advice), "madvise")
+
+
+def unmap(start: int, length: int) -> None:
+    """See munmap(2): what is not mapped is no error."""
+    _check(_munmap(start, length), "munmap")
 
 
 def make_working_directory_root() -> None:
@@ -72,7 +115,7 @@ def make_working_directory_root() -> None:
 
 def prctl(option: int, value: int, more: int = 0) -> None:
     """See prctl(2)."""
-    _check(_prctl(ctypes.c_int(option), ctypes.c_ulong(value), ctypes.c_ulong(more), 0, 0), f"prctl {option}")
+    _check(_prctl(option, value, more, 0, 0), "prctl")
 
 
 def drop_capabilities() -> None:
@@ -83,7 +126,13 @@ def drop_capabilities() -> None:
 def exit_when_aborted() -> None:
     """Have `abort()` end this process with exit code SIGABRT: the first process of a PID namespace does not die of
     a signal that it sends itself."""
-    _signal(ctypes.c_int(signal.SIGABRT), _exit)
+    _signal(signal.SIGABRT, _exit)
+
+
+def default_action(number: int) -> None:
+    """Have a signal do what it does by default. `signal.signal` would first look up what was in its place, among
+    objects that a fresh child has to copy from its parent."""
+    _signal(number, None)
 
 
 def _check(result: int, what: str) -> None:

@@ -3,8 +3,8 @@
     python benchmarks/cluster_checks.py [--checks 20000] [--in-flight 512] [--seconds 10] [--rounds 3]
 
 Two figures, each beside what it is compared with, in turns:
-- checks a second through the pool, the book of checks and a worker actor, whose kernel answers at once; beside one call
-  of the same worker for each check, as many in flight;
+- checks a second through the pool, the book of checks and a worker actor, whose kernel answers at once; beside the same
+  where there is no line to the worker, and beside one call of a worker for each check, as many in flight;
 - with a kernel that takes 10 ms, at 100 checks/s offered (evenly spaced): the median from asking to the answer, through
   the cluster, and of the same kernel in the same process as whoever asks.
 """
@@ -24,8 +24,7 @@ import ray
 
 from cluster.api import Caller, ClusterSettings
 from cluster.caps import Accounts
-from cluster.events import CheckJob
-from cluster.exchange import Parcel
+from cluster.exchange import Check, Parcel
 from cluster.kinds import Kinds
 from cluster.placement import Placement, WorkerPlan
 from cluster.pool import WorkerPool
@@ -101,11 +100,11 @@ class SleepyWorker(LeanWorker):
 class Asker:
     """In an actor of its own, as the scheduler is: asks for checks."""
 
-    def __init__(self, worker: type[LeanWorker], node_id: str) -> None:
+    def __init__(self, worker: type[LeanWorker], node_id: str, direct_line: bool = True) -> None:
         kinds = Kinds()
         (kind,) = kinds.all()
         plan = WorkerPlan((Placement(node_id, SLOTS, kind),), kinds=kinds)
-        settings = ClusterSettings(cached_checks=0)
+        settings = ClusterSettings(cached_checks=0, direct_line=direct_line)
         self._parts = plan, settings, worker
         self._pool: WorkerPool | None = None
         self._kind = kind
@@ -132,8 +131,8 @@ class Asker:
         (link,) = self._pool._links.values()
         assert link.life is not None
         number = next(self._numbers)
-        job = CheckJob(number, Source(f"theorem t{number} : True := trivial"), 60.0)
-        await link.actor.exchange.remote(Parcel(link.life.name, [job], [], wait=True).pack())
+        check = Check(number, Source(f"theorem t{number} : True := trivial"), 60.0)
+        await link.actor.exchange.remote(Parcel(link.life.name, [check], [], wait=True).pack())
 
     async def rate(self, checks: int, in_flight: int, *, pooled: bool) -> float:
         """Checks a second."""
@@ -170,21 +169,28 @@ def main(checks: int, in_flight: int, seconds: float, rounds: int) -> None:
     try:
         node = ray.get_runtime_context().get_node_id()
         remote: Any = ray.remote(num_cpus=0)(Asker)
-        idle, sleepy = remote.remote(IdleWorker, node), remote.remote(SleepyWorker, node)
-        ray.get([idle.start.remote(), sleepy.start.remote()])
-        ray.get(idle.rate.remote(2_000, in_flight, pooled=True))
-        ray.get(idle.rate.remote(500, in_flight, pooled=False))
+        idle, calls, sleepy = (
+            remote.remote(worker, node, direct_line)
+            for worker, direct_line in ((IdleWorker, True), (IdleWorker, False), (SleepyWorker, True))
+        )
+        askers = idle, calls, sleepy
+        ray.get([asker.start.remote() for asker in askers])
+        for asker in (idle, calls):
+            ray.get(asker.rate.remote(2_000, in_flight, pooled=True))
+        ray.get(calls.rate.remote(500, in_flight, pooled=False))
         for number in range(rounds):
-            batched = ray.get(idle.rate.remote(checks, in_flight, pooled=True))
-            single = ray.get(idle.rate.remote(checks // 10, in_flight, pooled=False))
+            lined = ray.get(idle.rate.remote(checks, in_flight, pooled=True))
+            called = ray.get(calls.rate.remote(checks, in_flight, pooled=True))
+            single = ray.get(calls.rate.remote(checks // 10, in_flight, pooled=False))
             through, bare = (ray.get(sleepy.latency.remote(seconds, pooled=pooled)) for pooled in (True, False))
             added = (through - bare) * 1e3
             print(
-                f"round {number}: {batched:.0f} checks/s, one call each {single:.0f} ({batched / single:.1f} times); "
+                f"round {number}: {lined:.0f} checks/s, by calls {called:.0f} ({lined / called:.2f} times), "
+                f"one call each {single:.0f} ({lined / single:.1f} times); "
                 f"p50 at {OFFERED_HZ:.0f}/s {through * 1e3:.2f} ms, bare {bare * 1e3:.2f} ms (+{added:.2f} ms)",
                 flush=True,
             )
-        ray.get([idle.stop.remote(), sleepy.stop.remote()])
+        ray.get([asker.stop.remote() for asker in askers])
     finally:
         session.close()
 

@@ -9,9 +9,10 @@
     admission.py    which requests are let in and when each begins: a pure state machine; turns.py: its lively half
     state.py        the book of checks: a pure state machine; events.py: what it is told and answers
     fleet.py        its workers; billing.py, tally.py, levels.py, fair.py, verdict_cache.py: its parts
-    pool.py         the lively half of the book of checks: calls of workers; lives.py: workers come and go
+    pool.py         the lively half of the book of checks; lives.py: workers come and go
     autoscale.py    how many workers follow demand; placement.py: where they live; kinds.py: what they are made of
-    exchange.py     the wire between them, and the worker's end of it
+    exchange.py     what travels between them, and the worker's end of it; ways.py: the scheduler's end
+    line.py         a connection of our own that it travels by, both ends proven
     workers.py      the actors that own a warm kernel, or the clients of leaf models
     renewal.py      a kernel that is replaced while it serves
     tickets.py      for whom a check is made; judging.py: what a request may need; metered.py: tokens against caps

@@ -268,6 +268,11 @@ class ClusterSettings:
     """After so many results a worker's kernel is replaced by a fresh one, without a pause."""
     renew_growth_bytes: int = 1 << 30
     """And when its image has grown by so much resident memory."""
+    direct_line: bool = True
+    """Whether the scheduler opens a TCP connection of its own to each worker (`cluster.line`): to a port that the
+    worker's system chooses, on the address that Ray has for its node. Off, where that port cannot be reached, and with
+    `RAY_USE_TLS`, checks go by calls of Ray, which cost more CPU.
+    """
     require_isolation: bool = False
     """Whether a worker refuses to start on a machine that cannot isolate checks fully (`EmbeddedKernel`)."""
     remembered: int = 20_000

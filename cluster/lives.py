@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import ray
@@ -18,11 +19,12 @@ from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.api import ClusterSettings, WorkerStatus
-from cluster.events import CheckJob
+from cluster.exchange import Check, CheckAnswer
 from cluster.failures import is_final, reason_of
 from cluster.placement import LEAN, Placement
 from cluster.renewal import KernelPulse
 from cluster.retry import RetryPolicy
+from cluster.ways import Told, Way, secret_for, way_to
 from cluster.workers import HEALTH, LeanWorker, Pulse, WorkerInfo
 from rlmath.errors import RlmathError
 from rlmath.types import KernelIdentity
@@ -45,9 +47,11 @@ class Life:
     name: str
     lost: asyncio.Future[str]
     """Set to the reason once."""
-    jobs: list[CheckJob] = field(default_factory=list)
+    way: Way = field(init=False)
+    """To be set before it takes checks."""
+    checks: list[Check] = field(default_factory=list)
+    """To be sent."""
     stops: list[int] = field(default_factory=list)
-    open_calls: int = 0
     flush_due: bool = False
 
     def lose(self, reason: str) -> None:
@@ -113,6 +117,10 @@ class Owner(Protocol):
         """The worker takes checks."""
         ...
 
+    def answered(self, life: Life, answers: Sequence[CheckAnswer]) -> None:
+        """The worker answered checks."""
+        ...
+
     def ended(self, link: Link, life: Life, reason: str) -> None:
         """The worker was lost."""
         ...
@@ -127,8 +135,9 @@ async def keep(link: Link, lives: Any, owner: Owner, settings: ClusterSettings) 
     failures, failing_since = 0, 0.0
     while not link.leaving:
         name = f"{link.index}.{next(lives)}"
+        secret = secret_for(settings)
         try:
-            info: WorkerInfo = await asyncio.wait_for(link.actor.open.remote(name), settings.start_timeout_s)
+            info: WorkerInfo = await asyncio.wait_for(link.actor.open.remote(name, secret), settings.start_timeout_s)
             owner.agree(link, info.identity)
         except (RayError, RlmathError, TimeoutError) as error:
             failures += 1
@@ -138,15 +147,19 @@ async def keep(link: Link, lives: Any, owner: Owner, settings: ClusterSettings) 
             await asyncio.sleep(RESTART.pause_s(failures))
             continue
         failures = 0
-        life = link.life = Life(name, asyncio.get_running_loop().create_future())
+        life = Life(name, asyncio.get_running_loop().create_future())
+        told = Told(partial(owner.answered, life), life.lose)
+        life.way = await way_to(link.actor, name, told, settings, secret, info.address)
+        link.life = life
         link.state, link.detail, link.starts = "ready", "", link.starts + 1
         link.pid, link.node_id, link.kernel = info.pid, info.node_id, info.kernel
-        owner.begun(link, life, info)
         pinging = asyncio.create_task(_ping(link, life, settings))
         try:
+            owner.begun(link, life, info)
             reason = await life.lost
         finally:
             pinging.cancel()
+            life.way.close()
         logger.warning("worker %s lost: %s", name, reason)
         link.state, link.detail, link.life = "lost", reason, None
         owner.ended(link, life, f"worker lost: {reason}")

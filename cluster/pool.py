@@ -1,5 +1,5 @@
-"""The lively half of `state.CheckBook`: turns its instructions into calls of `LeanWorker` actors, and what comes back
-into events.
+"""The lively half of `state.CheckBook`: its instructions become parcels for `LeanWorker` actors, and what comes back
+events.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
-
-from ray.exceptions import RayError
 
 from cluster.api import ClusterSettings, WorkerStatus
 from cluster.autoscale import Scaler, Seat
@@ -38,8 +36,7 @@ from cluster.events import (
     WorkerLost,
     WorkerReady,
 )
-from cluster.exchange import Parcel, turns_of, unpack_answers
-from cluster.failures import reason_of
+from cluster.exchange import Check, CheckAnswer, turns_of
 from cluster.kinds import WorkerKind
 from cluster.lives import Life, Link, end, keep, spawn
 from cluster.placement import Placement, WorkerPlan
@@ -49,14 +46,12 @@ from cluster.telemetry import Telemetry
 from cluster.tickets import Ticket
 from cluster.verdict_cache import Outcome, VerdictCache, check_key
 from cluster.workers import LeanWorker, WorkerInfo
-from rlmath.errors import KernelUnavailable, RlmathError
+from rlmath.errors import KernelUnavailable
 from rlmath.kernel.protocol import Certificate, CheckResult, Source
 from rlmath.types import KernelIdentity
 
 logger = logging.getLogger(__name__)
 
-OPEN_CALLS = 2
-"""Calls that may wait for answers at one worker: a second one hides the way of the first."""
 SCALE_S = 0.5
 """Between two looks at what is needed."""
 
@@ -209,7 +204,7 @@ class WorkerPool:
             match instruction:
                 case Send(worker, job):
                     self._telemetry.sent(job.id)
-                    self._living[worker][1].jobs.append(job)
+                    self._living[worker][1].checks.append(Check.of(job))
                     self._flush_soon(worker)
                 case Stop(worker, job_id):
                     self._living[worker][1].stops.append(job_id)
@@ -238,7 +233,7 @@ class WorkerPool:
             alarm.cancel()
 
     def _flush_soon(self, worker: str) -> None:
-        # All that is decided in one turn of the loop travels in one call.
+        # All that is decided in one turn of the loop travels together.
         _, life = self._living[worker]
         if not life.flush_due:
             life.flush_due = True
@@ -247,32 +242,24 @@ class WorkerPool:
     def _flush(self, worker: str) -> None:
         if worker not in self._living:
             return
-        link, life = self._living[worker]
+        _, life = self._living[worker]
         life.flush_due = False
-        idle = not life.jobs and not life.stops
-        if life.lost.done() or (idle and (life.open_calls or not self._book.load(worker))):
+        if life.lost.done():
             return
-        jobs, stops, life.jobs, life.stops = life.jobs, life.stops, [], []
-        parcel = Parcel(life.name, jobs, stops, wait=life.open_calls < OPEN_CALLS)
-        self._spawn_task(self._exchange(link, life, parcel))
+        checks, stops, life.checks, life.stops = life.checks, life.stops, [], []
+        life.way.send(checks, stops)
 
-    async def _exchange(self, link: Link, life: Life, parcel: Parcel) -> None:
-        life.open_calls += parcel.wait
+    def answered(self, life: Life, answers: Sequence[CheckAnswer]) -> None:
+        """A worker answered checks."""
         try:
-            packed = await link.actor.exchange.remote(parcel.pack())
-        except (RayError, RlmathError) as error:
-            life.lose(reason_of(error))
-            return
-        finally:
-            life.open_calls -= parcel.wait
-        try:
-            for answer in unpack_answers(packed):
+            for answer in answers:
                 self._telemetry.answered(answer.job_id, answer.result)
-                self._apply(Answered(life.name, answer.job_id, answer.result, answer.error, answer.killed))
+                self._apply(Answered(life.name, *answer))
         except Exception:
             # What the rest of them said is lost, and would be waited for.
             life.lose("its answers could not be taken")
-            raise
+            logger.exception("answers of worker %s could not be taken", life.name)
+            return
         if life.name in self._living:
             self._flush_soon(life.name)
 

@@ -14,12 +14,15 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import ray
+import ray.util
 
 from cluster.api import ClusterSettings
-from cluster.exchange import CheckSession, pack_answers, unpack_parcel
+from cluster.exchange import CheckSession, ServedLine, pack_answers, unpack_parcel
 from cluster.kinds import WorkerKind
+from cluster.line import Address, Listener
 from cluster.logs import log_as_json
 from cluster.renewal import KernelPulse, Renewal, RenewedKernel
 from rlmath.errors import KernelUnavailable
@@ -46,6 +49,8 @@ class WorkerInfo:
     slots: int
     identity: KernelIdentity
     kernel: KernelPulse
+    address: Address | None = None
+    """Where it waits for the line of this life (line.py); None: there is to be none, or it could not listen."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +73,13 @@ class LeanWorker:
         self._starting: asyncio.Lock | None = None
         self._life = ""
         self._session: CheckSession | None = None
+        self._listener = Listener()
         self._beat = time.monotonic()
         self._beating: asyncio.Task[None] | None = None
 
-    async def open(self, life: str) -> WorkerInfo:
-        """Warm the kernel if it is not, end what an earlier life left running, and take checks under this life's name.
+    async def open(self, life: str, secret: bytes | None = None) -> WorkerInfo:
+        """Warm the kernel if it is not, end what an earlier life left running, and take checks under this life's name:
+        with a secret also by a line of whoever knows it.
 
         Raises `KernelUnavailable` or `InputError` when the kernel cannot start or refuses to score.
         """
@@ -81,6 +88,7 @@ class LeanWorker:
         if self._beating is None:
             self._beating = asyncio.create_task(self._keep_beating())
         async with self._starting:
+            self._listener.dismiss()
             if self._session is not None:
                 session, self._session = self._session, None
                 await session.close()
@@ -91,9 +99,11 @@ class LeanWorker:
                 kernel = RenewedKernel(self._make, Renewal(settings.renew_checks, settings.renew_growth_bytes))
                 await kernel.start()
                 self._kernel = kernel
-            self._life, self._session = life, CheckSession(self._kernel, self._slots, self._settings.kernel_grace_s)
+            session = CheckSession(self._kernel, self._slots, self._settings.kernel_grace_s)
+            self._life, self._session = life, session
+            address = None if secret is None else await self._listen(life, secret, session)
             node = ray.get_runtime_context().get_node_id()
-            return WorkerInfo(os.getpid(), node, self._slots, self._kernel.identity, self._kernel.pulse())
+            return WorkerInfo(os.getpid(), node, self._slots, self._kernel.identity, self._kernel.pulse(), address)
 
     async def exchange(self, packed: bytes) -> bytes:
         """A packed `Parcel` in, packed answers out; see `CheckSession.exchange`."""
@@ -109,11 +119,23 @@ class LeanWorker:
         return Pulse(time.monotonic() - self._beat, kernel.pulse() if kernel else None)
 
     async def close(self) -> None:
-        """End all checks and the image. The actor can be opened again."""
+        """End all checks and the image, and give the port up. The actor can be opened again."""
+        await self._listener.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
         await self._end_kernel()
+
+    async def _listen(self, life: str, secret: bytes, session: CheckSession) -> Address | None:
+        try:
+            # The address that Ray has for this node: what reaches Ray there reaches this.
+            util: Any = ray.util  # it has no types
+            address = await self._listener.start(util.get_node_ip_address())
+        except OSError as error:
+            logger.warning("cannot listen for the scheduler: %s", error)
+            return None
+        self._listener.expect(life, secret, ServedLine(session))
+        return address
 
     def _make(self) -> OwnedKernel:
         return make_kernel(

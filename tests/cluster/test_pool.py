@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from cluster.api import Caller, ClusterSettings
 from cluster.autoscale import Autoscale
 from cluster.caps import Accounts
-from cluster.events import CheckJob
-from cluster.exchange import CheckAnswer, pack_answers, unpack_parcel
+from cluster.exchange import Check, CheckAnswer, pack_answers, unpack_parcel
 from cluster.kinds import Kinds
 from cluster.lives import Life, Link
 from cluster.placement import Placement, WorkerPlan
 from cluster.pool import WorkerPool
 from cluster.telemetry import Telemetry
 from cluster.tickets import Ticket
+from cluster.ways import CallWay, Told
 from cluster.workers import WorkerInfo
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.protocol import CheckResult, Source
@@ -32,20 +33,21 @@ IDENTITY = KernelIdentity("embedded", "4", "e")
 class Wire:
     """Answers every call at once with what `answers` makes of its checks."""
 
-    def __init__(self, answers: Callable[[Sequence[CheckJob]], list[CheckAnswer]]) -> None:
+    def __init__(self, answers: Callable[[Sequence[Check]], list[CheckAnswer]]) -> None:
         self._answers = answers
         self.exchange = SimpleNamespace(remote=self._exchange)
 
     async def _exchange(self, packed: bytes) -> bytes:
-        return pack_answers(self._answers(unpack_parcel(packed).jobs))
+        return pack_answers(self._answers(unpack_parcel(packed).checks))
 
 
-async def ready(answers: Callable[[Sequence[CheckJob]], list[CheckAnswer]]) -> tuple[WorkerPool, Life]:
+async def ready(answers: Callable[[Sequence[Check]], list[CheckAnswer]]) -> tuple[WorkerPool, Life]:
     """A pool with one worker that is ready."""
     pool = WorkerPool(PLAN, ClusterSettings(cached_checks=0), Accounts(), lambda _: None, Telemetry())
     wire: Any = Wire(answers)
     link = Link(0, Placement(None, 4, KIND), wire)
     life = link.life = Life("w", asyncio.get_running_loop().create_future())
+    life.way = CallWay(life.name, wire, Told(partial(pool.answered, life), life.lose))
     pool.agree(link, IDENTITY)
     pulse: Any = None
     pool.begun(link, life, WorkerInfo(1, "node", 4, IDENTITY, pulse))
@@ -60,10 +62,10 @@ def ask(pool: WorkerPool, number: int) -> asyncio.Task[CheckResult]:
 async def test_an_answer_that_crosses_a_cancellation_costs_no_other_answer() -> None:
     tasks: list[asyncio.Task[CheckResult]] = []
 
-    def answers(jobs: Sequence[CheckJob]) -> list[CheckAnswer]:
-        if jobs:
+    def answers(checks: Sequence[Check]) -> list[CheckAnswer]:
+        if checks:
             tasks[0].cancel()  # whoever asked has not run since, so nobody was told
-        return [CheckAnswer(job.id, CheckResult(elapsed_s=0.1)) for job in jobs]
+        return [CheckAnswer(check.id, CheckResult(elapsed_s=0.1)) for check in checks]
 
     pool, life = await ready(answers)
     tasks += [ask(pool, number) for number in range(3)]
@@ -75,9 +77,9 @@ async def test_an_answer_that_crosses_a_cancellation_costs_no_other_answer() -> 
 
 
 async def test_answers_that_cannot_be_taken_cost_the_worker_its_life_and_no_check_its_answer() -> None:
-    def answers(jobs: Sequence[CheckJob]) -> list[CheckAnswer]:
-        broken: Any = SimpleNamespace(job_id=jobs[0].id, result="no result", error=None, killed=False)
-        return [broken] if jobs else []
+    def answers(checks: Sequence[Check]) -> list[CheckAnswer]:
+        broken: Any = "no result"
+        return [CheckAnswer(check.id, broken) for check in checks[:1]]
 
     pool, life = await ready(answers)
     task = ask(pool, 0)

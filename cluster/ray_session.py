@@ -142,6 +142,7 @@ def _start(log_to_driver: bool) -> subprocess.Popen[bytes] | None:
                 log_to_driver=log_to_driver,
                 logging_level=logging.ERROR,
             )
+            _end_helpers(log_to_driver)
             return start_guard(before)
         except BaseException as error:
             ray.shutdown()
@@ -151,6 +152,17 @@ def _start(log_to_driver: bool) -> subprocess.Popen[bytes] | None:
             if attempt == START_ATTEMPTS:
                 raise KernelUnavailable(f"Ray did not start in {attempt} attempts: {error}") from error
     raise AssertionError("unreachable")
+
+
+def _end_helpers(log_to_driver: bool) -> None:
+    """End what Ray has started for nothing: the autoscaler of a cluster that cannot grow, the server of a dashboard
+    that nobody asked for, the reader of logs that nobody is shown. Idle as they are, they took 3.4% of two cores.
+    """
+    node: Any = _private.worker._global_node
+    node.kill_monitor(check_alive=False)
+    node.kill_dashboard(check_alive=False)
+    if not log_to_driver:
+        node.kill_log_monitor(check_alive=False)
 
 
 def cores() -> int:

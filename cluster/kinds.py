@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rlmath.errors import InputError
 from rlmath.kernel.config import EmbeddedKernelConfig, KernelConfig
@@ -44,7 +45,7 @@ class WorkerKind:
     kernel: KernelConfig
     memory: MemoryClass
 
-    @property
+    @cached_property
     def environment(self) -> str:
         """Its name in the book of checks: `CheckJob.environment`."""
         return f"{self.kernel.name}/{self.memory.name}"

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cluster.alarms import Alarms
 from cluster.api import ClusterSettings, WorkerStatus
 from cluster.autoscale import Scaler, Seat
 from cluster.caps import MICRO, Accounts
@@ -77,7 +78,7 @@ class WorkerPool:
         self._book = CheckBook(policy, accounts=accounts, cache=cache)
         self._plan, self._worker = plan, worker
         self._scalers = {kind.environment: (kind, bounds, Scaler(bounds)) for kind, bounds in plan.scaled}
-        self._alarms: dict[int, asyncio.TimerHandle] = {}
+        self._alarms = Alarms(lambda job_id: self._apply(Expired(job_id)))
         self._links: dict[int, Link] = {}
         self._keeping: dict[int, asyncio.Task[None]] = {}
         self._living: dict[str, tuple[Link, Life]] = {}
@@ -103,6 +104,7 @@ class WorkerPool:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._alarms.close()
         await end(tuple(self._links.values()))
 
     # What requests use
@@ -171,7 +173,7 @@ class WorkerPool:
             return await future
         finally:
             if self._futures.pop(job.id, None) is not None:
-                self._disarm(job.id)
+                self._alarms.clear(job.id)
                 self._telemetry.settled(job.id)
                 self._apply(Cancelled(job.id))
 
@@ -199,26 +201,15 @@ class WorkerPool:
     # Instructions
 
     def _apply(self, event: Event) -> None:
-        loop = asyncio.get_running_loop()
         for instruction in self._book.handle(event):
             match instruction:
                 case Send(worker, job):
                     self._telemetry.sent(job.id)
-                    self._living[worker][1].checks.append(Check.of(job))
-                    self._flush_soon(worker)
-                case Stop(worker, job_id):
-                    self._living[worker][1].stops.append(job_id)
-                    self._flush_soon(worker)
-                case Pause(job_id, seconds):
-                    loop.call_later(seconds, self._apply, PauseOver(job_id))
-                case Alarm(job_id, seconds):
-                    self._alarms[job_id] = loop.call_later(seconds, self._apply, Expired(job_id))
-                case Charge():
-                    self._charged(instruction)
-                case Drained(worker):
-                    self._retire(self._living[worker][0])
+                    life = self._living[worker][1]
+                    life.checks.append(Check.of(job))
+                    self._flush_soon(life)
                 case Settle(job_id, result, error):
-                    self._disarm(job_id)
+                    self._alarms.clear(job_id)
                     self._telemetry.settled(job_id)
                     future = self._futures.pop(job_id)
                     if future.done():
@@ -227,24 +218,28 @@ class WorkerPool:
                         future.set_result(result)
                     elif error is not None:
                         future.set_exception(error)
+                case Alarm(job_id, seconds):
+                    self._alarms.set(job_id, seconds)
+                case Stop(worker, job_id):
+                    life = self._living[worker][1]
+                    life.stops.append(job_id)
+                    self._flush_soon(life)
+                case Pause(job_id, seconds):
+                    asyncio.get_running_loop().call_later(seconds, self._apply, PauseOver(job_id))
+                case Charge():
+                    self._charged(instruction)
+                case Drained(worker):
+                    self._retire(self._living[worker][0])
 
-    def _disarm(self, job_id: int) -> None:
-        if (alarm := self._alarms.pop(job_id, None)) is not None:
-            alarm.cancel()
-
-    def _flush_soon(self, worker: str) -> None:
+    def _flush_soon(self, life: Life) -> None:
         # All that is decided in one turn of the loop travels together.
-        _, life = self._living[worker]
         if not life.flush_due:
             life.flush_due = True
-            asyncio.get_running_loop().call_soon(self._flush, worker)
+            asyncio.get_running_loop().call_soon(self._flush, life)
 
-    def _flush(self, worker: str) -> None:
-        if worker not in self._living:
-            return
-        _, life = self._living[worker]
+    def _flush(self, life: Life) -> None:
         life.flush_due = False
-        if life.lost.done():
+        if life.name not in self._living or life.lost.done():
             return
         checks, stops, life.checks, life.stops = life.checks, life.stops, [], []
         life.way.send(checks, stops)
@@ -260,8 +255,7 @@ class WorkerPool:
             life.lose("its answers could not be taken")
             logger.exception("answers of worker %s could not be taken", life.name)
             return
-        if life.name in self._living:
-            self._flush_soon(life.name)
+        self._flush_soon(life)
 
     # Workers come and go
 

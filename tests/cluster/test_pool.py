@@ -41,9 +41,12 @@ class Wire:
         return pack_answers(self._answers(unpack_parcel(packed).checks))
 
 
-async def ready(answers: Callable[[Sequence[Check]], list[CheckAnswer]]) -> tuple[WorkerPool, Life]:
+async def ready(
+    answers: Callable[[Sequence[Check]], list[CheckAnswer]], deadline_s: float = 60.0
+) -> tuple[WorkerPool, Life]:
     """A pool with one worker that is ready."""
-    pool = WorkerPool(PLAN, ClusterSettings(cached_checks=0), Accounts(), lambda _: None, Telemetry())
+    settings = ClusterSettings(cached_checks=0, check_deadline_s=deadline_s)
+    pool = WorkerPool(PLAN, settings, Accounts(), lambda _: None, Telemetry())
     wire: Any = Wire(answers)
     link = Link(0, Placement(None, 4, KIND), wire)
     life = link.life = Life("w", asyncio.get_running_loop().create_future())
@@ -91,3 +94,12 @@ async def test_answers_that_cannot_be_taken_cost_the_worker_its_life_and_no_chec
     assert isinstance(
         (await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError | KernelUnavailable
     )
+
+
+async def test_a_check_that_is_not_answered_in_its_time_is_an_error() -> None:
+    pool, life = await ready(lambda checks: [], deadline_s=0.2)
+    asked = [ask(pool, number) for number in range(3)]
+    done = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), 10)
+    assert [type(each) for each in done] == [KernelUnavailable] * 3
+    assert "not answered within 0.2 s" in str(done[0])
+    life.way.close()

@@ -232,13 +232,18 @@ class WorkerPool:
                     self._retire(self._living[worker][0])
 
     def _flush_soon(self, life: Life) -> None:
-        # All that is decided in one turn of the loop travels together.
-        if not life.flush_due:
+        # All that is decided in one turn of the loop travels together; but a worker is not to idle over a long turn.
+        if len(life.checks) >= life.way.full:
+            self._flush(life)
+        elif not life.flush_due:
             life.flush_due = True
-            asyncio.get_running_loop().call_soon(self._flush, life)
+            asyncio.get_running_loop().call_soon(self._flush_due, life)
+
+    def _flush_due(self, life: Life) -> None:
+        life.flush_due = False
+        self._flush(life)
 
     def _flush(self, life: Life) -> None:
-        life.flush_due = False
         if life.name not in self._living or life.lost.done():
             return
         checks, stops, life.checks, life.stops = life.checks, life.stops, [], []

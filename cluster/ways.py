@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import secrets
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -27,12 +28,15 @@ OPEN_CALLS = 2
 class Way(Protocol):
     """To one life of a worker. Every check that is sent is answered once, or the life is lost."""
 
+    full: int
+    """With so many checks a parcel is to leave at once, and not to wait for what else this turn of the loop decides."""
+
     def send(self, checks: Sequence[Check], stop: Sequence[int]) -> None:
         """Have checks begun and others ended. To be called after answers came too, with whatever there is."""
         ...
 
     def close(self) -> None:
-        """The life is over. Nothing is told from now on."""
+        """The life is over. Nothing is sent or told from now on."""
         ...
 
 
@@ -48,16 +52,19 @@ class Told:
 class CallWay:
     """By calls of Ray: one takes checks there and brings answers back (`CheckSession.exchange`)."""
 
+    full = sys.maxsize  # two calls cost more than a worker that waits for a moment
+
     def __init__(self, life: str, actor: Any, told: Told) -> None:
         self._life, self._actor, self._told = life, actor, told
         self._waiting = 0
         """Calls that wait for answers."""
         self._unanswered = 0
+        self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     def send(self, checks: Sequence[Check], stop: Sequence[int]) -> None:
         """See `Way`. With nothing to send, a call is made only if there is none that waits for answers."""
-        if not checks and not stop and (self._waiting or not self._unanswered):
+        if self._closed or (not checks and not stop and (self._waiting or not self._unanswered)):
             return
         self._unanswered += len(checks)
         parcel = Parcel(self._life, checks, stop, wait=self._waiting < OPEN_CALLS)
@@ -68,6 +75,7 @@ class CallWay:
 
     def close(self) -> None:
         """See `Way`."""
+        self._closed = True
         for task in self._tasks:
             task.cancel()
 
@@ -89,6 +97,8 @@ class CallWay:
 
 class LineWay:
     """By a line of our own (as its `line.End`): answers come by themselves."""
+
+    full = 32  # the worker begins while the rest is decided: a fifth more checks a second than with one frame a turn
 
     def __init__(self, life: str, told: Told) -> None:
         self._life, self._told = life, told

@@ -103,3 +103,24 @@ async def test_a_check_that_is_not_answered_in_its_time_is_an_error() -> None:
     assert [type(each) for each in done] == [KernelUnavailable] * 3
     assert "not answered within 0.2 s" in str(done[0])
     life.way.close()
+
+
+async def test_what_one_turn_decides_travels_together_unless_it_is_much() -> None:
+    sent: list[list[int]] = []
+
+    class Noted:
+        full = 3
+
+        def send(self, checks: Sequence[Check], stop: Sequence[int]) -> None:
+            sent.append([check.id for check in checks])
+
+        def close(self) -> None: ...
+
+    pool, life = await ready(lambda checks: [])
+    life.way = Noted()
+    tasks = [ask(pool, number) for number in range(8)]
+    await asyncio.sleep(0.05)
+    assert sent == [[0, 1, 2], [3, 4, 5], [6, 7]]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,10 +1,10 @@
-"""Three ways to have many small calls made by an actor: one call each, one streamed call a batch, and an exchange.
+"""Four ways to have many small calls made by an actor: one call each, one streamed call a batch, an exchange, a line.
 
     python benchmarks/cluster_wire.py [--calls 3000] [--sleep-s 0]
 
-An exchange is what `cluster.exchange` does: a call takes what is new there and brings back whatever is done. The work
-itself is nothing (or a sleep, two at a time), so that what is measured is the way there and back: calls a second, the
-caller's CPU time a call, and the median latency.
+An exchange is what `cluster.ways.CallWay` does: a call takes what is new there and brings back whatever is done. A line
+is `cluster.line`, as `cluster.ways.LineWay` uses it. The work itself is nothing (or a sleep, two at a time), so that
+what is measured is the way there and back: calls a second, the caller's CPU time a call, and the median latency.
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import pickle
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 import ray
+import ray.util
 
+from cluster.line import SECRET_BYTES, Address, Line, Listener, connect
 from cluster.ray_session import open_session
 
 TEXT = "x" * 800
-WAYS = ("one by one", "streamed", "exchange")
+WAYS = ("one by one", "streamed", "exchange", "line")
 
 
 class Server:
-    """Answers calls, in each of the three ways."""
+    """Answers calls, in each of the four ways; it is the worker's end of the line."""
 
     def __init__(self, sleep_s: float) -> None:
         self._sleep_s = sleep_s
@@ -33,6 +37,38 @@ class Server:
         self._answers: list[tuple[int, str]] = []
         self._running = 0
         self._news = asyncio.Event()
+        self._listener = Listener()
+        self._line: Line | None = None
+        self._done: list[tuple[int, str]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def listen(self, secret: bytes) -> Address:
+        util: Any = ray.util
+        address = await self._listener.start(util.get_node_ip_address())
+        self._listener.expect("", secret, self)
+        return address
+
+    def opened(self, line: Line) -> None:
+        self._line = line
+
+    def took(self, frame: bytes | bytearray) -> None:
+        for number, text in pickle.loads(frame):
+            task = asyncio.create_task(self._on_line(number, text))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def broke(self, reason: str) -> None: ...
+
+    async def _on_line(self, number: int, text: str) -> None:
+        answer = await self.call(text)
+        if not self._done:
+            asyncio.get_running_loop().call_soon(self._push)
+        self._done.append((number, answer))
+
+    def _push(self) -> None:
+        assert self._line is not None
+        done, self._done = self._done, []
+        self._line.send(pickle.dumps(done, pickle.HIGHEST_PROTOCOL))
 
     async def call(self, text: str) -> str:
         if self._sleep_s:
@@ -73,7 +109,7 @@ class Server:
 
 
 class Caller:
-    """Makes calls with so many in flight, and counts."""
+    """Makes calls with so many in flight, and counts; it is the scheduler's end of the line."""
 
     def __init__(self, server: Any) -> None:
         self._server = server
@@ -81,6 +117,15 @@ class Caller:
         self._futures: dict[int, asyncio.Future[str]] = {}
         self._outbox: list[tuple[int, str]] = []
         self._open = 0
+        self._line: Line | None = None
+
+    def opened(self, line: Line) -> None:
+        self._line = line
+
+    def took(self, frame: bytes | bytearray) -> None:
+        self._settle(pickle.loads(frame))
+
+    def broke(self, reason: str) -> None: ...
 
     async def measure(self, way: str, calls: int, in_flight: int) -> tuple[float, float, float]:
         """Calls a second, CPU microseconds a call, median milliseconds."""
@@ -88,7 +133,11 @@ class Caller:
             "one by one": lambda: self._server.call.remote(TEXT),
             "streamed": lambda: self._batched(self._stream),
             "exchange": lambda: self._batched(self._exchange),
+            "line": lambda: self._batched(self._by_line),
         }
+        if way == "line" and self._line is None:
+            secret = secrets.token_bytes(SECRET_BYTES)
+            await connect(await self._server.listen.remote(secret), "", secret, self)
         room, latencies = asyncio.Semaphore(in_flight), []
 
         async def one() -> None:
@@ -126,6 +175,10 @@ class Caller:
         self._settle(answers)
         if not self._open and self._futures and not self._outbox:
             await self._exchange([])
+
+    async def _by_line(self, batch: list[tuple[int, str]]) -> None:
+        assert self._line is not None
+        self._line.send(pickle.dumps(batch, pickle.HIGHEST_PROTOCOL))
 
     def _settle(self, answers: list[tuple[int, str]]) -> None:
         for number, answer in answers:

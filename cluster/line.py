@@ -11,7 +11,7 @@ end takes a frame, each proves to the other that it knows the secret:
 A proof is the HMAC-SHA256, under the secret, of a label for who proves it, both nonces and the life's name: it is good
 for one connection, one direction and one life. A stranger gets a nonce, room for 64 bytes and `PROVE_S` of time, and
 there are never more than `MOST_GUESTS` of them. What follows is in the clear, as Ray's own calls are where it uses no
-TLS (`ways.why_not`): frames, each a length (4 bytes, big endian) and so many bytes.
+TLS (else there is none: `ways.py`): frames, each a length (4 bytes, big endian) and so many bytes.
 
 Writes never wait. What can be under way is bounded without it: a worker has at most `fleet.depth` checks that it has
 not answered, each can be stopped once, and each is answered once.

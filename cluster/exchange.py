@@ -30,8 +30,9 @@ from rlmath.kernel.protocol import Kernel, Source
 logger = logging.getLogger(__name__)
 
 GATHER_S = 0.05
-"""Longest that an answer waits for others to travel with it. It costs the scheduler and the worker a millisecond or two
-of CPU to send one, as much as it costs to send ten.
+"""Longest that an answer waits for others to travel with it. On a line it pays too, for each frame wakes both ends:
+with two slots and 64 requests in flight they took 12.0 ms of CPU an episode (`benchmarks/cluster_rate.py`); with 10 ms
+to wait 15.5, with none 15.3. An answer behind which no check waits for a slot is not kept.
 """
 JUDGE_SECONDS = Limits().judge_seconds
 """What a worker's judge has beyond the check's own time."""

@@ -64,7 +64,7 @@ class CallWay:
 
     def send(self, checks: Sequence[Check], stop: Sequence[int]) -> None:
         """See `Way`. With nothing to send, a call is made only if there is none that waits for answers."""
-        if self._closed or (not checks and not stop and (self._waiting or not self._unanswered)):
+        if self._closed or (not checks and not stop and (self._waiting or self._unanswered <= 0)):
             return
         self._unanswered += len(checks)
         parcel = Parcel(self._life, checks, stop, wait=self._waiting < OPEN_CALLS)

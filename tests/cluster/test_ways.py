@@ -19,7 +19,7 @@ import ray
 
 from cluster.api import Caller, ClusterSettings
 from cluster.caps import Accounts
-from cluster.exchange import Check, CheckAnswer, CheckSession, Parcel, ServedLine
+from cluster.exchange import Check, CheckAnswer, CheckSession, Parcel, ServedLine, pack_answers
 from cluster.kinds import Kinds
 from cluster.line import Address, Listener, connect
 from cluster.local import LocalCluster
@@ -242,6 +242,30 @@ async def test_no_task_is_left() -> None:
 
 
 # Which way is taken
+
+
+async def test_calls_are_made_only_while_a_check_waits() -> None:
+    """Also when more was answered than was asked: a worker with nothing to do returns at once, again and again."""
+    calls = 0
+
+    class Exchange:
+        async def remote(self, packed: bytes) -> bytes:
+            nonlocal calls
+            calls += 1
+            return pack_answers([CheckAnswer(1), CheckAnswer(1)])
+
+    class Actor:
+        exchange = Exchange()
+
+    scheduler = Scheduler()
+    way = CallWay(LIFE, Actor(), scheduler.told)
+    way.send([check(1)], [])
+    await scheduler.heard(answers=2)
+    for _ in range(3):
+        way.send([], [])
+        await asyncio.sleep(0.01)
+    assert calls == 1
+    way.close()
 
 
 async def test_where_there_can_be_no_line_calls_are_made_and_one_line_of_log_says_why(

@@ -1,7 +1,7 @@
 """The race: the same snippets, on the same machine, over the same Lean, through everything that runs Lean for many.
 
     python benchmarks/peers.py [--snippets 300] [--rounds 3] [--slots 2] [--timeout 1.0] [--cache DIR]
-                               [--only NAME,…] [--parts valid,mixed,aftermath]
+                               [--only NAME,…] [--parts valid,mixed,aftermath] [--repl PROGRAM]
     python benchmarks/peers.py --only gateway --gateway http://127.0.0.1:8000      (an `rlmath serve` that runs already)
 
 Contestants, each in a process of its own, all with `--slots` Leans (but `auto`, which has one):
@@ -15,8 +15,8 @@ Contestants, each in a process of its own, all with `--slots` Leans (but `auto`,
     lean       one `lean` process a check
     bare       no contestant but the ceiling: warm images that fork and elaborate, without limits, queue or isolation
 
-The REPL behind `repl`, `pool`, `auto` and `kimina` is `rlmath repl`. LeanInteract and Kimina are installed, pinned,
-into environments of their own under `--cache`, never into ours.
+The REPL behind `repl`, `pool`, `auto` and `kimina` is `rlmath repl`, or the program that `--repl` names. LeanInteract
+and Kimina are installed, pinned, into environments of their own under `--cache`, never into ours.
 
 Sets: `valid`, all of them short proofs; `mixed`, with one false statement in five, some slow proofs, and in a hundred
 five that never end and two that bring their process down. A wrong verdict is `valid` for what is not, or `invalid`,
@@ -119,6 +119,7 @@ def main() -> None:
     parser.add_argument("--in-flight", type=int, default=32)
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(names))
     parser.add_argument("--gateway", metavar="URL")
+    parser.add_argument("--repl", metavar="PROGRAM", type=Path, help="what speaks the REPL's protocol for the peers")
     parser.add_argument("--parts", type=lambda text: text.split(","), default=["valid", "mixed", "aftermath"])
     parser.add_argument("--cache", type=Path, default=cache_directory() / "peers")
     args = parser.parse_args()
@@ -126,7 +127,7 @@ def main() -> None:
     prelude = ensure_prelude()
     root = args.cache / f"workspace-{os.getpid()}"
     try:
-        workspace = make_workspace(root)
+        workspace = make_workspace(root, *([(str(args.repl.resolve()),)] if args.repl else []))
         with contestants(args, prelude, workspace) as running:
             race(args, prelude, running)
     finally:

@@ -48,12 +48,13 @@ def read_base(lean: Lean, environment: Obj) -> Base:
         return known
 
     used_by = lean.function("l_Lean_ConstantInfo_getUsedConstantsAsSet", 1)
+    names: list[int] = []
     axioms: list[int] = []
-    rests_on: dict[int, set[int]] = {}
+    rests_on: defaultdict[int, set[int]] = defaultdict(set)
     users: defaultdict[int, list[int]] = defaultdict(list)
     for pair in list_items(lean.function("l_Lean_SMap_toList___redArg", 1)(retain(field(kernel_environment, 0)))):
         name, info = number(field(pair, 0)), field(pair, 1)
-        rests_on[name] = set()
+        names.append(name)
         if tag(info) == AXIOM_INFO:
             axioms.append(name)
         stack = [used_by(retain(info))]
@@ -69,7 +70,10 @@ def read_base(lean: Lean, environment: Obj) -> Base:
             if axiom not in rests_on[name]:
                 rests_on[name].add(axiom)
                 stack += users[name]
-    missing = [name for name in NEEDED if tables.name(name) not in rests_on]
+    # Hardly any two differ: every process that is forked would have to take over each copy.
+    same: dict[frozenset[int], frozenset[int]] = {}
+    found = {name: same.setdefault(found, found) for name in names for found in [frozenset(rests_on.get(name, ()))]}
+    missing = [name for name in NEEDED if tables.name(name) not in found]
     if missing:
         raise KernelUnavailable(f"the prelude lacks {', '.join(missing)}; no theorem can be audited on it")
-    return Base(kernel_environment, tables, terms, {name: frozenset(found) for name, found in rests_on.items()})
+    return Base(kernel_environment, tables, terms, found)

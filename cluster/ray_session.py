@@ -16,6 +16,8 @@ from ray import _private, _raylet
 from cluster.ray_guard import descendants, end_ray, start_guard
 from rlmath.errors import InputError, KernelUnavailable
 
+logger = logging.getLogger(__name__)
+
 ADVICE = "start a Ray with `ray start --head`, or leave the address out to have one started for the run"
 KNOCK_S = 10.0
 """For an address to answer at all."""
@@ -157,12 +159,16 @@ def _start(log_to_driver: bool) -> subprocess.Popen[bytes] | None:
 def _end_helpers(log_to_driver: bool) -> None:
     """End what Ray has started for nothing: the autoscaler of a cluster that cannot grow, the server of a dashboard
     that nobody asked for, the reader of logs that nobody is shown. Idle as they are, they took 3.4% of two cores.
+
+    There is no public way, and another Ray may have no such names: then they stay.
     """
-    node: Any = _private.worker._global_node
-    node.kill_monitor(check_alive=False)
-    node.kill_dashboard(check_alive=False)
-    if not log_to_driver:
-        node.kill_log_monitor(check_alive=False)
+    helpers = ["monitor", "dashboard"] + ([] if log_to_driver else ["log_monitor"])
+    for helper in helpers:
+        try:
+            node: Any = _private.worker._global_node
+            getattr(node, f"kill_{helper}")(check_alive=False)
+        except Exception as error:
+            logger.info("Ray's %s goes on: %s: %s", helper, type(error).__name__, error)
 
 
 def cores() -> int:

@@ -42,6 +42,9 @@ class Alarms:
                 self._timer = loop.call_at(due, self._look)
                 break
             over.append(key)
-        for key in over:
-            if self._due.pop(key, None) is not None:  # not cleared by one that rang before
-                self._rung(key)
+        for key in over:  # each on its own: what one raises is not to silence the others
+            loop.call_soon(self._ring, key)
+
+    def _ring(self, key: int) -> None:
+        if self._due.pop(key, None) is not None:  # not cleared by one that rang before
+            self._rung(key)

@@ -52,3 +52,23 @@ async def test_after_closing_none_rings() -> None:
     alarms.close()
     await asyncio.sleep(2 * DELAY_S)
     assert rung == []
+
+
+async def test_what_one_raises_does_not_silence_the_others() -> None:
+    loop, rung, told = asyncio.get_running_loop(), list[int](), list[str]()
+
+    def ring(key: int) -> None:
+        rung.append(key)
+        if key == 1:
+            raise ValueError("a fault of ours")
+
+    alarms = Alarms(ring)
+    loop.set_exception_handler(lambda _, context: told.append(str(context["exception"])))
+    try:
+        for key in range(4):
+            alarms.set(key, DELAY_S)
+        await asyncio.sleep(3 * DELAY_S)
+    finally:
+        loop.set_exception_handler(None)
+    assert rung == [0, 1, 2, 3]
+    assert told == ["a fault of ours"]

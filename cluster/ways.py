@@ -134,7 +134,7 @@ class LineWay:
 
 def secret_for(settings: ClusterSettings) -> bytes | None:
     """A fresh one, for one life of a worker; None: it is to be reached by calls of Ray."""
-    return None if _why_not(settings) else secrets.token_bytes(SECRET_BYTES)
+    return None if why_no_line(settings) else secrets.token_bytes(SECRET_BYTES)
 
 
 async def way_to(
@@ -142,9 +142,9 @@ async def way_to(
 ) -> Way:
     """The best there is to a worker that has begun this life, with this secret, and listens at this address."""
     if secret is None:
-        why = _why_not(settings)
+        why = why_no_line(settings)
     elif address is None:
-        why = "the worker could not listen on its node's address"
+        why = "the worker does not listen for it, as its own log says"
     else:
         way = LineWay(life, told)
         try:
@@ -156,8 +156,8 @@ async def way_to(
     return CallWay(life, actor, told)
 
 
-def _why_not(settings: ClusterSettings) -> str:
-    """Empty: a line may be used."""
+def why_no_line(settings: ClusterSettings) -> str:
+    """Why there must be none, as far as either end can tell by itself; empty: it may be used."""
     if not settings.direct_line:
         return "settings.direct_line is off"
     if os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true"):

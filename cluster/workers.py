@@ -25,6 +25,7 @@ from cluster.kinds import WorkerKind
 from cluster.line import Address, Listener
 from cluster.logs import log_as_json
 from cluster.renewal import KernelPulse, Renewal, RenewedKernel
+from cluster.ways import why_no_line
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.select import OwnedKernel, make_kernel
 from rlmath.leaf.config import LeafConfig, make_prover
@@ -127,6 +128,9 @@ class LeanWorker:
         await self._end_kernel()
 
     async def _listen(self, life: str, secret: bytes, session: CheckSession) -> Address | None:
+        if why := why_no_line(self._settings):  # the scheduler's node may be set up differently
+            logger.warning("no listening for the scheduler: %s", why)
+            return None
         try:
             # The address that Ray has for this node: what reaches Ray there reaches this.
             util: Any = ray.util  # it has no types

@@ -289,7 +289,7 @@ async def test_where_there_can_be_no_line_calls_are_made_and_one_line_of_log_say
     assert await taken(on, address) == (LineWay, "")
     for settings, at, why in (
         (off, address, "settings.direct_line is off"),
-        (on, None, "could not listen"),
+        (on, None, "does not listen"),
         (on, address, "before anything was proven"),  # that life's one connection was there
     ):
         way, said = await taken(settings, at)
@@ -303,6 +303,18 @@ async def test_where_there_can_be_no_line_calls_are_made_and_one_line_of_log_say
     way, said = await taken(on, address)
     assert way is CallWay
     assert "RAY_USE_TLS" in said
+
+
+async def test_a_worker_whose_ray_uses_tls_does_not_listen_whatever_the_scheduler_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (kind,) = Kinds().all()
+    worker = LeanWorker(kind, 1, ClusterSettings())
+    session = CheckSession(Kernel(), SLOTS, grace_s=5.0)
+    assert await worker._listen(LIFE, SECRET, session) is not None
+    monkeypatch.setenv("RAY_USE_TLS", "1")
+    assert await worker._listen(LIFE, SECRET, session) is None
+    await worker.close()
 
 
 def test_each_life_has_a_secret_of_its_own() -> None:

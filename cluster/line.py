@@ -20,9 +20,11 @@ not answered, each can be stopped once, and each is answered once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import logging
 import secrets
+import socket
 import struct
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -37,6 +39,12 @@ MOST_GUESTS = 8
 MOST_FRAME = 1 << 30
 """Bytes. No parcel comes near it: what claims to be longer is no frame."""
 BACKLOG = 16
+SILENCE_S = 60
+"""Seconds for which the other end's system may say nothing at all, though it is asked; then the line is broken. What
+drops packets on the way without a word (a firewall that forgot a connection) may leave Ray's own connections alone, so
+that pings go on, and TCP by itself would try for a quarter of an hour. A process that stands still is not silent: its
+system answers for it.
+"""
 
 _WORKER, _SCHEDULER = b"rlmath line 1: worker", b"rlmath line 1: scheduler"
 _LENGTH = struct.Struct(">I")
@@ -73,6 +81,7 @@ class Line(asyncio.Protocol):
         self._transport, self._end = transport, end
         self._buffer = bytearray()
         self._over = False
+        _bound_silence(transport.get_extra_info("socket"))
         transport.set_protocol(self)
         end.opened(self)
 
@@ -241,11 +250,11 @@ async def connect(address: Address, life: str, secret: bytes, end: End, timeout_
     caller = _Caller(life, secret, end, loop.create_future())
     try:
         async with asyncio.timeout(timeout_s):
-            transport, _ = await loop.create_connection(lambda: caller, *address)
+            await loop.create_connection(lambda: caller, *address)
             try:
                 return await caller.line
             except BaseException:
-                transport.abort()
+                caller.give_up()
                 raise
     except TimeoutError as error:
         raise LineFailed(f"no answer from {address[0]} port {address[1]} within {timeout_s:g} s") from error
@@ -289,12 +298,30 @@ class _Caller(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail("it was closed before anything was proven")
 
+    def give_up(self) -> None:
+        """Nobody waits any more. The line may have come in that very moment: its end is not to hear of it again."""
+        if self.line.done() and not self.line.cancelled() and self.line.exception() is None:
+            self.line.result().close()
+        elif self._transport is not None:
+            self._transport.abort()
+
     def _fail(self, reason: str) -> None:
         if not self.line.done():
             self.line.set_exception(LineFailed(reason))
 
     def _proof(self, label: bytes, theirs: bytes) -> bytes:
         return _proof(label, self._life, self._secret, theirs, self._nonce)
+
+
+def _bound_silence(connection: socket.socket) -> None:
+    for level, option, value in (
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+        (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, max(SILENCE_S // 3, 1)),
+        (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, max(SILENCE_S // 6, 1)),
+        (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE_S * 1000),
+    ):
+        with contextlib.suppress(OSError):  # a system that has it not is no worse than before
+            connection.setsockopt(level, option, value)
 
 
 def _proof(label: bytes, life: str, secret: bytes, workers_nonce: bytes, schedulers_nonce: bytes) -> bytes:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import hashlib
 import hmac
 import os
 import secrets
+import socket
 import struct
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,6 +23,7 @@ from cluster.line import MOST_FRAME, MOST_GUESTS, Address, Line, LineFailed, Lis
 LIFE, SECRET = "3.7", secrets.token_bytes(32)
 SOON_S = 10.0
 SHORT_S = 0.3
+SO_ATTACH_FILTER = 26
 
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -94,6 +98,13 @@ async def rest(reader: asyncio.StreamReader) -> bytes:
         except ConnectionError:
             pass
     return said
+
+
+def deafen(line: Line) -> None:
+    """Have this end's system drop whatever comes, without a word, as a firewall on the way would."""
+    drop_all = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))  # BPF: return 0
+    program = struct.pack("HP", 1, ctypes.addressof(drop_all))
+    line._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
 
 
 # What gets through
@@ -303,6 +314,21 @@ async def test_an_impostor_is_found_out(
     server.close()
 
 
+async def test_a_line_that_comes_as_its_time_is_over_ends_without_a_word() -> None:
+    class Slow(Ear):
+        def opened(self, line: Line) -> None:
+            super().opened(line)
+            time.sleep(2 * SHORT_S)  # the scheduler's loop has much else to do; the proof is on its way already
+
+    worker, scheduler = Slow(), Ear()
+    async with listening(worker) as (_, address):
+        with pytest.raises(LineFailed, match="within"):
+            await connect(address, LIFE, SECRET, scheduler, timeout_s=SHORT_S)
+        await worker.until(lambda: worker.reasons != [])
+    assert scheduler.line is not None, "it came"
+    assert scheduler.reasons == [], "else a life that goes on by calls is lost for it"
+
+
 async def test_a_port_where_nobody_listens_is_named() -> None:
     async with listening() as (_, address):
         pass
@@ -345,6 +371,20 @@ async def test_a_frame_that_cannot_be_taken_breaks_the_line_and_no_later_one_is_
         await scheduler.until(lambda: scheduler.reasons != [])
         assert worker.reasons == ["the line broke: a frame that could not be taken: ValueError"]
         assert worker.frames == []
+
+
+async def test_a_line_on_which_nothing_comes_through_any_more_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_module, "SILENCE_S", 2)
+    async with lined() as (idle_worker, idle_scheduler, _), lined() as (worker, scheduler, _):
+        ears = (idle_worker, idle_scheduler, worker, scheduler)
+        for ear in ears:
+            assert ear.line is not None
+            deafen(ear.line)
+        scheduler.send(b"a check")
+        worker.send(b"an answer")
+        for ear in ears:
+            await ear.until(lambda ear=ear: ear.reasons != [])
+            assert ear.reasons[0].startswith("the line broke: TimeoutError")
 
 
 async def test_closing_leaves_no_task_and_frees_the_port() -> None:

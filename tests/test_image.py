@@ -307,20 +307,34 @@ async def test_children_are_forked_ahead_and_serve_one_check_each(kernel: Embedd
     assert not before & after
 
 
+def busiest_child_of(image: int) -> int:
+    def cpu_ticks(pid: int) -> int:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    return max(children_of(image), key=cpu_ticks)
+
+
 async def test_a_check_killed_from_outside_has_no_verdict(kernel: EmbeddedKernel) -> None:
     image = kernel.stats().image_pid
     assert image is not None
     check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
     await asyncio.sleep(0.3)
-
-    def cpu_ticks(pid: int) -> int:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) + int(fields[12])
-
-    os.kill(max(children_of(image), key=cpu_ticks), signal.SIGKILL)
+    os.kill(busiest_child_of(image), signal.SIGKILL)
     with pytest.raises(KernelUnavailable, match="killed from outside"):
         await check
     assert (await kernel.check(EASY, timeout_s=20)).messages == ()
+
+
+async def test_what_the_image_hands_on_is_not_held_against_a_check_that_may_have_little() -> None:
+    async with EmbeddedKernel(slots=1, limits=Limits(memory_bytes=144 << 20)) as kernel:
+        image = kernel.stats().image_pid
+        assert image is not None
+        check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
+        await asyncio.sleep(0.3)
+        os.kill(busiest_child_of(image), signal.SIGKILL)
+        with pytest.raises(KernelUnavailable, match="killed from outside"):
+            await check
 
 
 async def test_idle_children_killed_from_outside_are_replaced(kernel: EmbeddedKernel) -> None:

@@ -216,7 +216,7 @@ def test_outcomes_survive_the_wire(stderr: bytes, report: bytes, seconds: float,
         elapsed_s=seconds,
         queued_s=0.0,
         cpu_s=seconds,
-        max_rss_bytes=rss,
+        grown_bytes=rss,
         stderr_length=len(stderr),
         report_length=len(report),
     )

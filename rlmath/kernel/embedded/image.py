@@ -37,6 +37,7 @@ from rlmath.kernel.embedded.residence import settle
 from rlmath.kernel.embedded.system import default_action
 from rlmath.kernel.embedded.unforked import READ, Buffer
 from rlmath.kernel.embedded.wire import JOB, PART, End, FromImage, Incoming, Piece, ToImage, frame, result_head
+from rlmath.kernel.process_tree import own_resident_bytes
 
 STDERR_KEPT = 1 << 14
 """Bytes of a dead child's standard error that are reported."""
@@ -78,13 +79,16 @@ class Child:
 class Image:
     """The event loop and its state."""
 
-    def __init__(self, owner: socket.socket, owner_pid: int, tools: Tools, enclosure: Enclosure, slots: int) -> None:
+    def __init__(
+        self, owner: socket.socket, owner_pid: int, tools: Tools, enclosure: Enclosure, slots: int, handed_on: int
+    ) -> None:
+        """`handed_on`: bytes of memory that every child begins with."""
         self._owner = owner
         self._owner_pid = owner_pid
         self._tools = tools
         self._enclosure = enclosure
         self._limits = enclosure.limits
-        self._slots = slots
+        self._slots, self._handed_on = slots, handed_on
         self._pid = os.getpid()
         self._poll = select.epoll()
         self._children: dict[int, Child] = {}
@@ -284,7 +288,7 @@ class Image:
             elapsed_s=now - child.started,
             queued_s=child.started - child.job.arrived,
             cpu_s=usage.ru_utime + usage.ru_stime if usage else 0.0,
-            max_rss_bytes=usage.ru_maxrss * 1024 if usage else 0,
+            grown_bytes=max(usage.ru_maxrss * 1024 - self._handed_on, 0) if usage else 0,
             stderr_length=len(stderr),
             report_length=len(child.report),
         )
@@ -376,12 +380,13 @@ def main(arguments: dict[str, Any]) -> NoReturn:
         environment = lean.import_modules(arguments["modules"])
         tools = Tools(Elaborator(lean, environment), Exporter(lean), read_base(lean, environment))
         settle(os.path.realpath(arguments["library"]), lambda: rehearse(tools))
+        handed_on = own_resident_bytes(os.getpid())
         enclosure = seal(prepared)
     except (KernelUnavailable, LeanError) as error:
         owner.sendall(frame(FromImage.REFUSED, 0, str(error).encode()))
         os._exit(1)
     make_undumpable()
-    image = Image(owner, arguments["owner"], tools, enclosure, arguments["slots"])
+    image = Image(owner, arguments["owner"], tools, enclosure, arguments["slots"], handed_on)
     gc.collect()
     gc.disable()
     gc.freeze()

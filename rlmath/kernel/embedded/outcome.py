@@ -96,11 +96,11 @@ def cause_of_death(outcome: Outcome, limits: Limits, timeout_s: float) -> str:
             raise KernelUnavailable(f"the check failed inside the kernel, by no fault of its text: {said[-2000:]}")
         return f"exit code {code}"
     number = -code
-    if "failed to create thread" in said and outcome.max_rss_bytes < limits.memory_bytes // 4:
+    if "failed to create thread" in said and outcome.grown_bytes < limits.memory_bytes // 4:
         raise KernelUnavailable(f"this machine gives a check no threads: {said[-200:]}")
     if number == signal.SIGXCPU or (number == signal.SIGKILL and outcome.cpu_s > timeout_s + 1):
         return "time"
-    if number == signal.SIGKILL and outcome.max_rss_bytes > limits.memory_bytes // 2:
+    if number == signal.SIGKILL and outcome.grown_bytes > limits.memory_bytes // 2:
         return MEMORY
     if number in OUTSIDE_SIGNALS:
         raise KernelUnavailable(f"the check's process was killed from outside ({signal.Signals(number).name})")

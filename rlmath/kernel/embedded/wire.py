@@ -110,8 +110,8 @@ class Outcome:
     """Wall clock the job waited in the image."""
     cpu_s: float
     """CPU time of the process and its children; 0.0 unless DIED."""
-    max_rss_bytes: int
-    """Most memory it had in use; 0 unless DIED."""
+    grown_bytes: int
+    """Most memory it had in use, beyond what the image hands on to each child; 0 unless DIED."""
     stderr: bytes
     """The end of what it wrote to its standard output and error."""
     report: bytes
@@ -179,12 +179,12 @@ def result_head(
     elapsed_s: float,
     queued_s: float,
     cpu_s: float,
-    max_rss_bytes: int,
+    grown_bytes: int,
     stderr_length: int,
     report_length: int,
 ) -> bytes:
     """A RESULT frame up to the standard error and the report, which follow. The arguments: see `Outcome`."""
-    head = OUTCOME.pack(end, wait_status, elapsed_s, queued_s, cpu_s, max_rss_bytes, stderr_length)
+    head = OUTCOME.pack(end, wait_status, elapsed_s, queued_s, cpu_s, grown_bytes, stderr_length)
     return FRAME.pack(len(head) + stderr_length + report_length, FromImage.RESULT, check) + head
 
 

@@ -8,6 +8,7 @@ import faulthandler
 import os
 import socket
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -285,6 +286,33 @@ def test_version_1_has_a_hierarchy_for_each_controller(tmp_path: Path) -> None:
     assert {place.version for place in found.values()} == {1}
     (setting,) = cgroup.settings(found["memory",], Limits(memory_bytes=1 << 20), slots=1)
     assert setting == ("memory.limit_in_bytes", str(1 << 20))
+
+
+def test_what_is_left_is_what_the_tightest_group_around_has_and_what_files_hold_of_it(tmp_path: Path) -> None:
+    one, two, mib = tmp_path / "memory", tmp_path / "unified", 1 << 20
+
+    def group(directory: Path, names: tuple[str, str], most: str, used: int, prefix: str) -> None:
+        directory.mkdir(parents=True)
+        (directory / names[0]).write_text(most)
+        (directory / names[1]).write_text(str(used))
+        counts = f"anon 7\n{prefix}active_file {3 * mib}\n{prefix}inactive_file {2 * mib}\n"
+        (directory / "memory.stat").write_text(counts)
+
+    first, second = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
+    group(one, first, str(100 * mib), 40 * mib, "total_")
+    group(one / "a", first, str(90 * mib), 10 * mib, "total_")
+    group(two / "a/b", second, "max\n", 10 * mib, "")
+    group(two / "c", second, str(20 * mib), 10 * mib, "")
+    mounts = (
+        f"30 20 0:26 / {one} rw shared:4 - cgroup cgroup rw,memory\n"
+        f"31 20 0:27 / {tmp_path / 'pids'} rw shared:4 - cgroup cgroup rw,pids\n"
+        f"32 20 0:28 / {two} rw shared:4 - cgroup2 cgroup2 rw\n"
+    )
+    assert min(cgroup._left_by_groups(mounts, "4:memory:/a\n3:pids:/a\n0::/a/b\n")) == 65 * mib
+    assert min(cgroup._left_by_groups(mounts, "0::/a/b\n")) == sys.maxsize
+    assert min(cgroup._left_by_groups(mounts, "0::/c\n")) == 15 * mib
+    assert list(cgroup._left_by_groups("", "0::/c\n")) == []
+    assert 0 < cgroup.memory_left() < 1 << 50
 
 
 def test_a_group_outside_of_what_is_mounted_is_no_place(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ HUGE_PAGES = "[never]" not in Path("/sys/kernel/mm/transparent_hugepage/enabled"
 TINY = Source("theorem tiny : 1 + 1 = 2 := rfl", declaration="tiny", axioms=True)
 
 LIBRARY = """
-import ctypes, hashlib, os, sys
+import ctypes, hashlib, io, os, sys
 from rlmath.kernel.embedded import residence
 from rlmath.kernel.embedded.ffi import Lean
 from rlmath.kernel.embedded.system import prctl
@@ -38,6 +38,7 @@ def inside():
 before = touch()
 {before}
 moved = residence.settle(path, {rehearsal})
+residence.open = open
 assert touch() == before
 assert {{m.permissions for m in inside()}} == {{"r--p", "r-xp"}}
 assert sum(m.sizes["AnonHugePages"] for m in inside()) == moved
@@ -49,6 +50,16 @@ NO_MEMORY = """
 import resource
 in_use = int(open("/proc/self/statm").read().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (in_use + (16 << 20), -1))
+"""
+
+
+OTHER_SMAPS = """
+def older(name, *how, **more):
+    if not name.endswith("smaps"):
+        return open(name, *how, **more)
+    rows = open(name).read().replace("VmFlags", "VmFlags:\\nVmFlags").splitlines(True)
+    return io.StringIO("".join(row for row in rows if not row.startswith("AnonHugePages")))
+residence.open = older
 """
 
 
@@ -70,11 +81,14 @@ def test_what_moves_is_what_it_was() -> None:
     [
         ("prctl(41, 1)", "touch"),  # PR_SET_THP_DISABLE
         (NO_MEMORY, "touch"),
+        ("residence.memory_left = lambda: residence.MOST * residence.HUGE", "touch"),
+        ("residence.open = lambda *_, **__: open('/proc/none')", "touch"),
+        (OTHER_SMAPS, "touch"),
         ("", "lambda: os._exit(1)"),
         ("", "lambda: os.abort()"),
         ("residence.REHEARSAL_S = 1", "lambda: __import__('time').sleep(60)"),
     ],
-    ids=["no huge pages", "no memory", "ended early", "crashed", "hung"],
+    ids=["no huge pages", "no address space", "no room", "no smaps", "other smaps", "ended early", "crashed", "hung"],
 )
 def test_nothing_moves_where_nothing_can(before: str, rehearsal: str) -> None:
     assert moved(before=before, rehearsal=rehearsal) == 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -122,6 +123,49 @@ def places(mountinfo: str, cgroups: str) -> Iterator[Place]:
             if mount.kind == "cgroup2" and not controllers and (handed_down := _hand_down(directory)):
                 yield Place(directory, handed_down, 2)
                 break
+
+
+def memory_left() -> int:
+    """Bytes that this process and others may still take before Linux has to kill one of them, as far as is to be seen:
+    by the machine, by the control group that this process is in, and by those around it."""
+    return min(_available(), *_left_by_groups(*_own()))
+
+
+def _available() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        name, value, *_ = line.split()
+        if name == "MemAvailable:":
+            return int(value) * 1024
+    return sys.maxsize
+
+
+def _left_by_groups(mountinfo: str, cgroups: str) -> Iterator[int]:
+    mounts = [_Mount.of(line) for line in mountinfo.splitlines()]
+    for line in cgroups.splitlines():
+        _, controllers, path = line.split(":", 2)
+        for mount in mounts:
+            one = mount.kind == "cgroup" and "memory" in mount.options and "memory" in controllers.split(",")
+            two = mount.kind == "cgroup2" and not controllers
+            if (one or two) and (directory := mount.directory_of(path)) is not None:
+                for group in (directory, *directory.parents):
+                    yield _left(group, 1 if one else 2)
+                    if group == Path(mount.point):
+                        break
+
+
+def _left(group: Path, version: int) -> int:
+    """A file's pages in memory count as left: Linux gives them up first."""
+    most, used, prefix = (
+        ("memory.max", "memory.current", "")
+        if version == 2
+        else ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+    )
+    try:
+        left = int((group / most).read_text()) - int((group / used).read_text())
+        counts = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        return left + sum(int(counts[f"{prefix}{kind}_file"]) for kind in ("active", "inactive"))
+    except (OSError, ValueError, KeyError):  # not bounded, not there
+        return sys.maxsize
 
 
 def _own() -> tuple[str, str]:

@@ -6,7 +6,8 @@ each child would find it again page by page, in about 300 faults: a third of the
 where, and the busiest pieces of 2 MiB move into huge pages, which a fork hands on with one entry each: a sixth less CPU
 a check (`benchmarks/isolation_cost.py`, `benchmarks/warm_check.py`).
 
-All of it is advice: a machine that declines (no huge pages, no executable anonymous memory) runs as it would without.
+All of it is advice: a machine that declines (no huge pages, no executable anonymous memory, little memory, another
+/proc) runs as it would without.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rlmath.kernel.embedded.cgroup import memory_left
 from rlmath.kernel.embedded.system import advise, map_memory, move_mapping, protect, unmap
 
 MADV_DONTNEED = 4
@@ -36,6 +38,9 @@ BUSY = 64
 them too saves another 3 % of the faults (measured)."""
 REHEARSAL_S = 10
 """Longest rehearsal: it takes 0.05 s."""
+ROOM = 128 << 20
+"""Bytes that have to be left for checks when all has moved: else, in a container that is filled to the brim, cheaper
+forks would be paid for with checks that Linux kills."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,13 @@ class Mapping:
 def settle(path: str, rehearsal: Callable[[], None]) -> int:
     """Give back the pages of the file at `path` that only its start needed, and move what checks need into huge pages;
     how many bytes moved. In a process of one thread. `rehearsal`: does what checks do; it is called in a child."""
-    drop_clean_pages(path)
-    if PAGE != 4096:
+    try:
+        drop_clean_pages(path)
+        if PAGE != 4096 or memory_left() < MOST * HUGE + ROOM:
+            return 0
+        return move(busy_pieces(path, rehearsal))
+    except (OSError, ValueError):  # a /proc that is not all there, or says other things
         return 0
-    return move(busy_pieces(path, rehearsal))
 
 
 def drop_clean_pages(path: str) -> None:
@@ -65,7 +73,7 @@ def drop_clean_pages(path: str) -> None:
     for mapping in mappings():
         # A read-only mapping may hold pages that were written before (relocations): dropping those would undo the
         # writes.
-        if mapping.path == path and mapping.permissions in PROTECTION and not mapping.sizes["Anonymous"]:
+        if mapping.path == path and mapping.permissions in PROTECTION and mapping.sizes.get("Anonymous") == 0:
             with contextlib.suppress(OSError):
                 advise(mapping.start, mapping.end - mapping.start, MADV_DONTNEED)
 
@@ -100,7 +108,7 @@ def move(pieces: Sequence[tuple[int, int]]) -> int:
         for copy, (start, _) in zip(copies, pieces, strict=True):
             ctypes.memmove(copy, start, HUGE)
         # In small pages, every fork would copy an entry for each: worse than what is there.
-        if sum(m.sizes["AnonHugePages"] for m in mappings() if m.start < first + size and first < m.end) >= size:
+        if sum(m.sizes.get("AnonHugePages", 0) for m in mappings() if m.start < first + size and first < m.end) >= size:
             for copy, (_, protection) in zip(copies, pieces, strict=True):
                 protect(copy, HUGE, protection)
             for copy, (start, _) in zip(copies, pieces, strict=True):
@@ -131,9 +139,9 @@ def mappings() -> Iterator[Mapping]:
         for line in lines:
             key, _, rest = line.partition(" ")
             if key.endswith(":"):
-                value, *unit = rest.split()
-                if unit == ["kB"]:
-                    sizes[key[:-1]] = int(value) * 1024
+                match rest.split():
+                    case [count, "kB"]:
+                        sizes[key[:-1]] = int(count) * 1024
                 continue
             if head:
                 yield _mapping(head, sizes)

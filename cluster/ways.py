@@ -16,7 +16,7 @@ from ray.exceptions import RayError
 from cluster.api import ClusterSettings
 from cluster.exchange import Check, CheckAnswer, Parcel, unpack_answers
 from cluster.failures import reason_of
-from cluster.line import SECRET_BYTES, Address, Line, LineFailed, connect
+from cluster.line import MOST_FRAME, SECRET_BYTES, Address, Line, LineFailed, connect
 from rlmath.errors import RlmathError
 
 logger = logging.getLogger(__name__)
@@ -106,8 +106,15 @@ class LineWay:
 
     def send(self, checks: Sequence[Check], stop: Sequence[int]) -> None:
         """See `Way`."""
-        if self._line is not None and (checks or stop):
-            self._line.send(Parcel(self._life, checks, stop).pack())
+        if self._line is None or not (checks or stop):
+            return
+        frame = Parcel(self._life, checks, stop).pack()
+        if len(frame) > MOST_FRAME and len(checks) > 1:  # a few sources as long as sources may be
+            half = len(checks) // 2
+            self.send(checks[:half], stop)
+            self.send(checks[half:], [])
+        else:
+            self._line.send(frame)
 
     def close(self) -> None:
         """See `Way`."""

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import ray
 
+from cluster import ways
 from cluster.api import Caller, ClusterSettings
 from cluster.caps import Accounts
 from cluster.exchange import Check, CheckAnswer, CheckSession, Parcel, ServedLine, pack_answers
@@ -130,6 +131,15 @@ async def test_every_check_is_answered_once_and_with_its_own_result() -> None:
             assert answer.result.axioms_line == f"t{answer.job_id}"
         assert sorted(worker.kernel.began) == sorted(f"t{number}" for number in range(300))
         assert scheduler.reasons == []
+
+
+async def test_what_is_too_long_for_one_frame_travels_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "MOST_FRAME", 2_000)
+    async with lined() as (_, scheduler, way):
+        way.send([check(number, Source(f"{number}" * 900)) for number in range(7)], [])
+        await scheduler.heard(answers=7)
+    assert sorted(answer.job_id for answer in scheduler.answers) == list(range(7))
+    assert scheduler.reasons == []
 
 
 async def test_a_check_that_is_stopped_is_answered_once_too() -> None:

@@ -305,7 +305,9 @@ class LocalCluster:
     def _start_scheduler(self) -> Any:
         plan = self._plan()
         actor_class: Any = ray.remote(**ACTOR)(Scheduler)
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+        # Its journal is a file of this machine. To an actor that needs no resources Ray gives any node, unless it must
+        # be at one: what it would only prefer is not looked at.
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         options = {"max_concurrency": SCHEDULER_CALLS, "scheduling_strategy": here}
         try:
             return actor_class.options(name=NAME, namespace=self._namespace, **options).remote(

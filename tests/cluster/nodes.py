@@ -31,12 +31,14 @@ from cluster_helpers import (
     requests,
     until,
 )
+from prometheus_client.parser import text_string_to_metric_families
 from ray.cluster_utils import Cluster
 
 from cluster.api import Caller, ClusterSettings
 from cluster.caps import Caps
 from cluster.kinds import MemoryClass
 from cluster.local import LocalCluster
+from cluster.metrics import ALL
 from rlmath.errors import CapReached
 from rlmath.kernel.protocol import Source
 from rlmath.leaf.config import OpenAILeaf
@@ -56,7 +58,10 @@ HOG = Source(
 """Takes a few times 250 MB."""
 MEMORY = (MemoryClass("small", 1 << 29),)
 CAP_HIT = 'ray_rlmath_caps_hit_total cap="leaf_attempts"'
+CHECKS_DONE = "ray_rlmath_checks_done_total"
 TAGS = ("cap", "cause", "kind", "part", "state")
+QUIET = {"rlmath_check_retries", "rlmath_checks_poisoned", "rlmath_checks_moved", "rlmath_checks_shared"}
+"""Those that nothing in `measured` is sure to lead to."""
 
 
 class Nodes:
@@ -86,17 +91,17 @@ class Nodes:
         return pids + [pid for parent in pids for pid in descendants(parent)]
 
 
-def schedulers_node(cluster: LocalCluster) -> str:
-    """Its whole id."""
+def at_home(cluster: LocalCluster) -> bool:
+    """Whether the scheduler is on this program's node, where its journal is."""
     scheduler = ray.get_actor("scheduler", namespace=cluster.namespace)
-    its: str = ray.get(scheduler.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
-    return its
+    its = ray.get(scheduler.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
+    return bool(its == ray.get_runtime_context().get_node_id())
 
 
 def other_node(cluster: LocalCluster) -> str:
     """One that neither this program nor its scheduler is on."""
-    spared = (ray.get_runtime_context().get_node_id(), schedulers_node(cluster))
-    return next(w["node"] for w in cluster.status()["workers"] if not any(s.startswith(w["node"]) for s in spared))
+    here = ray.get_runtime_context().get_node_id()
+    return next(w["node"] for w in cluster.status()["workers"] if not here.startswith(w["node"]))
 
 
 def signal_all(pids: Iterable[int], which: signal.Signals) -> None:
@@ -164,25 +169,29 @@ def drive(nodes: Nodes) -> dict[str, Any]:
         return {"left": gone(pids, 15.0), "hit": pids, "scratch": Path(told["scratch"]).exists()}
 
 
-def metrics_url(node: dict[str, Any]) -> str:
-    return f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics"
+def metrics_url(node: Any) -> str:
+    return f"http://{node.node_ip_address}:{node.metrics_export_port}/metrics"
 
 
-def answers(url: str) -> bool:
-    """A process of Ray tries for 30 s to reach its metrics agent, then never again (metrics_agent_client.h): on
-    a busy machine the agent takes longer to start."""
-    try:
-        return httpx.get(url).is_success
-    except httpx.TransportError:
-        return False
+def series(url: str) -> dict[str, float]:
+    """What Prometheus would have of a metrics port, by name and that of our tags that tells samples apart; empty: it
+    does not answer yet."""
+    found = {}
+    with contextlib.suppress(httpx.TransportError):
+        for family in text_string_to_metric_families(httpx.get(url).raise_for_status().text):
+            for sample in family.samples:
+                tag = next((f' {tag}="{sample.labels[tag]}"' for tag in TAGS if tag in sample.labels), "")
+                found[sample.name + tag] = sample.value
+    return found
 
 
 def measured(nodes: Nodes) -> dict[str, Any]:
-    """What the scheduler's node says at its metrics port, after one of each thing that is counted."""
-    ray.init(nodes.ray.address, logging_level="ERROR")
-    for node in ray.nodes():
-        assert until(lambda node=node: answers(metrics_url(node)), 120.0), node
-    ray.shutdown()
+    """What the metrics port of this program's node says, after one of each thing that is counted."""
+    urls = {each.node_id: metrics_url(each) for each in nodes.ray.list_all_nodes()}
+    for url in urls.values():
+        # Ray's processes try for 30 s to reach the agent of their node. The port answers before the agent takes what
+        # they count: it does when it shows something that the node manager has told it.
+        assert until(lambda url=url: "ray_resources" in series(url), 120.0), url
     with LocalCluster(nodes.ray.address, slots=SLOTS) as cluster, OpenAIStub("```lean4\nomega\n```") as stub:
         run(cluster, "measured")
         cluster.score(GOAL, ENDLESS, budgets=Budgets(verify_timeout_s=0.5))
@@ -191,23 +200,19 @@ def measured(nodes: Nodes) -> dict[str, Any]:
             cluster.score(GOAL, TRUE)
         with contextlib.suppress(CapReached):
             cluster.score(GOAL, renamed(TRUE, "m"), run=cluster.open_run(caps=Caps(leaf_attempts=0)))
-        checks = cluster.status()["checks_done"]
-        its = schedulers_node(cluster)
-        (url,) = (metrics_url(node) for node in ray.nodes() if node["NodeID"] == its)
-        found: dict[str, float] = {}
+        url = urls[ray.get_runtime_context().get_node_id()]
+        told: dict[str, Any] = {}
 
-        def read() -> bool:
-            for line in httpx.get(url).text.splitlines():
-                name, _, rest = line.partition("{")
-                if name.startswith("ray_rlmath_"):
-                    tags, value = rest.rsplit("} ", 1)
-                    tag = next((t for t in tags.split(",") if t.split("=")[0] in TAGS), "")
-                    found[f"{name} {tag}".strip()] = float(value)
-            return found.get("ray_rlmath_checks_done_total") == checks and CAP_HIT in found
+        def complete() -> bool:
+            # All at once: a check that was stopped may be counted late, and Ray forgets a gauge after two seconds.
+            found, checks = series(url), cluster.status()["checks_done"]
+            names = {name.split()[0] for name in found}
+            absent = [m.name for m in ALL if m.name not in QUIET and not names & set(m.series)]
+            told.update(found=found, checks=checks, absent=absent)
+            return found.get(CHECKS_DONE) == checks and CAP_HIT in found and not absent
 
-        complete = until(read, 120.0)
-        print(f"complete: {complete}; {sorted(found)}", file=sys.stderr)
-        return {"found": found, "checks": checks, "requests": len(stub.requests)}
+        until(complete, 60.0)
+        return told | {"requests": len(stub.requests), "at_home": at_home(cluster)}
 
 
 def faulty(nodes: Nodes, names: list[str]) -> dict[str, Any]:
@@ -226,6 +231,7 @@ def faulty(nodes: Nodes, names: list[str]) -> dict[str, Any]:
             states = sorted(worker["state"] for worker in cluster.status()["workers"])
             status = {key: cluster.status()[key] for key in ("queued", "in_flight", "requests_running", "retries")}
             told[name] = {"calm": calm, "ill": ill, "states": states, "status": status, "hit": hit}
+            told[name]["at_home"] = at_home(cluster)
             if name == "freeze_node":
                 signal_all(filter(alive, hit), signal.SIGCONT)
     return told

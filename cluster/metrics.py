@@ -1,6 +1,6 @@
 """The names of the cluster's metrics: what `telemetry.py` reports and what the dashboard (configs/grafana) shows.
 
-Ray serves them on every node's metrics port as `ray_<name>`; counters end in `_total` there.
+Ray serves them as `ray_<name>` on the metrics port of the scheduler's node; counters end in `_total` there.
 """
 
 from __future__ import annotations

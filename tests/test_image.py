@@ -315,7 +315,8 @@ def busiest_child_of(image: int) -> int:
     return max(children_of(image), key=cpu_ticks)
 
 
-async def test_a_check_killed_from_outside_has_no_verdict(kernel: EmbeddedKernel) -> None:
+async def kill_a_check(kernel: EmbeddedKernel) -> None:
+    """From outside, in the middle of it: it has no verdict."""
     image = kernel.stats().image_pid
     assert image is not None
     check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
@@ -323,18 +324,16 @@ async def test_a_check_killed_from_outside_has_no_verdict(kernel: EmbeddedKernel
     os.kill(busiest_child_of(image), signal.SIGKILL)
     with pytest.raises(KernelUnavailable, match="killed from outside"):
         await check
+
+
+async def test_a_check_killed_from_outside_has_no_verdict(kernel: EmbeddedKernel) -> None:
+    await kill_a_check(kernel)
     assert (await kernel.check(EASY, timeout_s=20)).messages == ()
 
 
 async def test_what_the_image_hands_on_is_not_held_against_a_check_that_may_have_little() -> None:
     async with EmbeddedKernel(slots=1, limits=Limits(memory_bytes=144 << 20)) as kernel:
-        image = kernel.stats().image_pid
-        assert image is not None
-        check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
-        await asyncio.sleep(0.3)
-        os.kill(busiest_child_of(image), signal.SIGKILL)
-        with pytest.raises(KernelUnavailable, match="killed from outside"):
-            await check
+        await kill_a_check(kernel)
 
 
 async def test_idle_children_killed_from_outside_are_replaced(kernel: EmbeddedKernel) -> None:

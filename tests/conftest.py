@@ -28,6 +28,11 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes by their length: they may be random, and pytest-xdist runs nothing when two processes differ in a name."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Fast ones first, then the slow ones: what is wrong in the small shows early. Then those that need Ray: first the
     ones that start a Ray of their own, while there is no other (two on one machine share ports), then the session's.

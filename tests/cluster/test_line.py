@@ -151,7 +151,9 @@ async def proven(address: Address, life: str = LIFE) -> Stream:
 
 
 @pytest.mark.parametrize(
-    ("life", "secret"), [(LIFE, secrets.token_bytes(32)), ("3.6", SECRET), ("", SECRET), (LIFE, b"")]
+    ("life", "secret"),
+    [(LIFE, secrets.token_bytes(32)), ("3.6", SECRET), ("", SECRET), (LIFE, b"")],
+    ids=["another secret", "an earlier life", "no life", "no secret"],
 )
 async def test_whoever_cannot_prove_the_secret_of_this_life_gets_nothing(life: str, secret: bytes) -> None:
     worker, stranger, scheduler = Ear(), Ear(), Ear()

@@ -109,13 +109,10 @@ def _sweep(directory: Path) -> None:
 def places(mountinfo: str, cgroups: str) -> Iterator[Place]:
     """Where groups can be made, for memory and numbers of processes. The arguments: what /proc/self/mountinfo and
     /proc/self/cgroup say. Raises OSError where version 2 does not let us."""
-    mounts = [_Mount.of(line) for line in mountinfo.splitlines()]
-    for line in cgroups.splitlines():
-        _, controllers, path = line.split(":", 2)
-        wanted = frozenset(controllers.split(",")) & {"memory", "pids"}
-        for mount in mounts:
-            directory = mount.directory_of(path)
-            if directory is None or not directory.is_dir():
+    for controllers, seen in _hierarchies(mountinfo, cgroups):
+        wanted = controllers & {"memory", "pids"}
+        for mount, directory in seen:
+            if not directory.is_dir():
                 continue
             if mount.kind == "cgroup" and wanted and wanted <= mount.options:
                 yield Place(directory, wanted, 1)
@@ -123,6 +120,16 @@ def places(mountinfo: str, cgroups: str) -> Iterator[Place]:
             if mount.kind == "cgroup2" and not controllers and (handed_down := _hand_down(directory)):
                 yield Place(directory, handed_down, 2)
                 break
+
+
+def _hierarchies(mountinfo: str, cgroups: str) -> Iterator[tuple[frozenset[str], list[tuple[_Mount, Path]]]]:
+    """Each hierarchy that this process is in: its controllers (none: version 2), and where the process's group might be
+    seen."""
+    mounts = [_Mount.of(line) for line in mountinfo.splitlines()]
+    for line in cgroups.splitlines():
+        _, controllers, path = line.split(":", 2)
+        seen = [(mount, directory) for mount in mounts if (directory := mount.directory_of(path)) is not None]
+        yield frozenset(filter(None, controllers.split(","))), seen
 
 
 def memory_left() -> int:
@@ -140,13 +147,10 @@ def _available() -> int:
 
 
 def _left_by_groups(mountinfo: str, cgroups: str) -> Iterator[int]:
-    mounts = [_Mount.of(line) for line in mountinfo.splitlines()]
-    for line in cgroups.splitlines():
-        _, controllers, path = line.split(":", 2)
-        for mount in mounts:
-            one = mount.kind == "cgroup" and "memory" in mount.options and "memory" in controllers.split(",")
-            two = mount.kind == "cgroup2" and not controllers
-            if (one or two) and (directory := mount.directory_of(path)) is not None:
+    for controllers, seen in _hierarchies(mountinfo, cgroups):
+        for mount, directory in seen:
+            one = mount.kind == "cgroup" and "memory" in controllers & mount.options
+            if one or (mount.kind == "cgroup2" and not controllers):
                 for group in (directory, *directory.parents):
                     yield _left(group, 1 if one else 2)
                     if group == Path(mount.point):

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from rlmath.errors import KernelUnavailable, RlmathError
 from rlmath.kernel.config import Config
@@ -81,7 +80,8 @@ def _machine() -> Finding:
     from rlmath.kernel.embedded.shared_object import check_platform, glibc_version
 
     glibc = glibc_version()
-    memory = f", {_available_memory() / 2**30:.1f} GiB of memory available" if _available_memory() else ""
+    left = _available_memory()
+    memory = f", {left / 2**30:.1f} GiB of memory available" if left else ""
     libc = f"glibc {'.'.join(map(str, glibc))}" if glibc else "no glibc"
     text = f"{platform.system()} {platform.machine()}, {libc}, {usable_cores()} cores{memory}"
     try:
@@ -97,19 +97,14 @@ def usable_cores() -> int:
 
 
 def _available_memory() -> int:
-    """Bytes that may still be allocated: the machine's, or what the control group leaves if that is less. 0: not
-    known."""
+    """Bytes that may still be allocated. 0: not known."""
+    from rlmath.kernel.embedded.cgroup import memory_left
+
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
+        left = memory_left()
+    except (OSError, ValueError):  # not Linux, or a /proc that says other things
         return 0
-    available = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), 0)
-    group = Path("/sys/fs/cgroup")
-    try:
-        limit, used = (group / "memory.max").read_text().strip(), int((group / "memory.current").read_text())
-    except OSError:
-        return available
-    return available if limit == "max" else min(available, int(limit) - used)
+    return left if left < sys.maxsize else 0
 
 
 async def _kernel(checks: int) -> AsyncIterator[Finding]:

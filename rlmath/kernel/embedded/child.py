@@ -9,8 +9,9 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from rlmath.header import is_blank
 from rlmath.kernel.audit.base import Base
@@ -23,6 +24,8 @@ from rlmath.kernel.embedded.ffi import LeanError, Obj, byte_length, field, raw_t
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.wire import JOB, JobKind, Piece, Trial, decode_source, decode_trial, part
 from rlmath.kernel.protocol import Source
+
+Result = TypeVar("Result")
 
 BROKEN = 70
 """Exit code of a child that failed by a fault of ours, not of the text it was given."""
@@ -126,42 +129,37 @@ def _judge(tools: Tools, trial: Trial, report: Report) -> None:
 def _check(elaborator: Elaborator, state: State, source: Source, report: Report, exporter: Exporter | None) -> None:
     """Context, gate, command, axioms, export, as far as the one before lets the next."""
     timings: dict[str, float] = {}
-    clock = time.perf_counter
+
+    def timed(name: str, do: Callable[..., Result], *arguments: Any) -> Result:
+        began = time.perf_counter()
+        result = do(*arguments)
+        timings[name] = time.perf_counter() - began
+        return result
+
     try:
         if not is_blank(source.context):  # Lean's parser expects a command wherever it is not at the very end
-            began = clock()
-            state, messages = elaborator.run(state, source.context)
-            timings["context"] = clock() - began
+            state, messages = timed("context", elaborator.run, state, source.context)
             if (error := _first_error(elaborator, messages)) is not None:
                 report.message(Piece.CONTEXT_ERROR, error)
                 return
         parsed: Parsed | None = None
         if source.template is not None:
-            began = clock()
-            verdict, parsed = gate.judge(elaborator, state, source)
-            timings["gate"] = clock() - began
+            verdict, parsed = timed("gate", gate.judge, elaborator, state, source)
             report.send(Piece.GATE, gate.encode(verdict))
             if parsed is None:
                 return
-        began = clock()
         if parsed is None:
-            state, messages = elaborator.run(state, source.command)
+            state, messages = timed("elaborate", elaborator.run, state, source.command)
         else:
-            state, messages = elaborator.elaborate(state, parsed)
-        timings["elaborate"] = clock() - began
+            state, messages = timed("elaborate", elaborator.elaborate, state, parsed)
         for message in messages:
             report.message(Piece.MESSAGE, elaborator.message_json(message))
         if source.axioms and source.declaration is not None:
-            began = clock()
-            _, answers = elaborator.run(state, f"#print axioms {source.declaration}")
-            timings["axioms"] = clock() - began
+            _, answers = timed("axioms", elaborator.run, state, f"#print axioms {source.declaration}")
             for answer in answers:
                 report.message(Piece.AXIOMS, elaborator.message_json(answer))
         if exporter is not None and _first_error(elaborator, messages) is None:
-            began = clock()
-            exported = exporter.new_constants(field(state, 0))
-            timings["export"] = clock() - began
-            report.export(exported)
+            report.export(timed("export", exporter.new_constants, field(state, 0)))
     except LeanError as failure:
         report.send(Piece.MESSAGE, _as_message(str(failure)))
     finally:

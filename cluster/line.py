@@ -37,7 +37,7 @@ PROVE_S = 5.0
 MOST_GUESTS = 8
 """Connections that may be proving themselves at a time; a further one is closed at once."""
 MOST_FRAME = 1 << 30
-"""Bytes. No parcel comes near it: what claims to be longer is no frame."""
+"""Bytes. What claims to be longer is no frame; what would be goes in several (`ways.LineWay`)."""
 BACKLOG = 16
 SILENCE_S = 60
 """Seconds for which the other end's system may say nothing at all, though it is asked; then the line is broken. What

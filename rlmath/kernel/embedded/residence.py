@@ -32,7 +32,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 HUGE = 2 << 20
 """Of one huge page, where the pages are of 4 KiB."""
 MOST = 32
-"""Pieces that move, at most: 64 MiB, with which the image stays under 130 MB (measured)."""
+"""Pieces that move, at most: 64 MiB, with which the image has 130 MB (measured)."""
 BUSY = 64
 """Pages of a piece that the rehearsal needs, at least, for it to move. A third more pieces have half of that; moving
 them too saves another 3 % of the faults (measured)."""

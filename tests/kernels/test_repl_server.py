@@ -163,13 +163,16 @@ def test_the_command_over_pipes(prelude: Prelude) -> None:
     requests_ = ['{"cmd": "def f := ∀ p : Prop, p"}', "x", '{"cmd": "theorem t : f := sorry",\n"env": 0}']
     process = subprocess.Popen(REPL, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write("\n\n".join(requests_[:2]).encode() + b"\n\n")
     process.stdin.flush()
-    time.sleep(1.0)
+    begun = b""
+    while begun.count(b"\n\n") < 2:
+        begun += process.stdout.readline()
     family = tree(process.pid)
     assert len(family) >= 3
     out, _ = process.communicate(requests_[2].encode() + b"\n\n", timeout=60)
-    replies = out.decode().split("\n\n")
+    replies = (begun + out).decode().split("\n\n")
     assert replies.pop() == ""
     assert [sorted(json.loads(reply)) for reply in replies] == [["env"], ["message"], ["env", "messages", "sorries"]]
     assert process.returncode == 0

@@ -7,6 +7,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from rlmath.blank import skip_blank
 from rlmath.errors import InputError
 from rlmath.lexer import Kind, tokens
 
@@ -19,8 +20,6 @@ NEWLINE = "\n"
 _REPEATABLE = ("open ", "set_option ")
 """Commands that say no more the second time."""
 
-_BLANK = re.compile(r"\s+|--[^\n]*")
-_COMMENT_EDGE = re.compile(r"/-|-/")
 _PART = r"(?:«[^»\n]*»|[\w'!?]+)"
 _WORD = re.compile(
     rf"(module|prelude)(?![\w.'!?])|(?:public\s+)?(?:meta\s+)?import\s+(?:all\s+)?({_PART}(?:\.{_PART})*)"
@@ -47,13 +46,13 @@ class Header:
 def split_header(text: str) -> Header:
     """Read a Lean file's header. Anything that is none ends it, for Lean's own parser to judge."""
     imports: list[Import] = []
-    position = _skip_blank(text, 0)
+    position = skip_blank(text, 0)
     end = 0
     while (match := _WORD.match(text, position)) is not None:
         if match[2] is not None:
             imports.append(Import(match[2], text.count("\n", 0, match.start(2)) + 1))
         end = match.end()
-        position = _skip_blank(text, end)
+        position = skip_blank(text, end)
     return Header(tuple(imports), re.sub(r"[^\n]", " ", text[:end]) + text[end:])
 
 
@@ -153,30 +152,3 @@ def body_under(preamble: Preamble, text: str, where: str) -> str:
                 f"import {wanted.module}: the kernel's header imports {', '.join(sorted(known))}; put it there",
             )
     return header.body
-
-
-def is_blank(text: str) -> bool:
-    """Whether there is nothing but white space and comments, each with its end."""
-    # What follows an open comment would be in it, or close it.
-    return _skip_blank(f"{text}\n-/", 0) == len(text) + 1
-
-
-def _skip_blank(text: str, position: int) -> int:
-    """The position after whitespace and comments, which nest. A documentation comment belongs to what follows it."""
-    while position < len(text):
-        if (match := _BLANK.match(text, position)) is not None:
-            position = match.end()
-        elif text.startswith("/-", position) and not text.startswith(("/--", "/-!"), position):
-            position = _skip_comment(text, position)
-        else:
-            break
-    return position
-
-
-def _skip_comment(text: str, position: int) -> int:
-    depth = 0
-    for edge in _COMMENT_EDGE.finditer(text, position):
-        depth += 1 if edge[0] == "/-" else -1
-        if depth == 0:
-            return edge.end()
-    return len(text)

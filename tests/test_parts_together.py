@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rlmath.blank import is_blank
 from rlmath.episode import run_episode
 from rlmath.errors import InputError
-from rlmath.header import is_blank
 from rlmath.kernel.embedded import EmbeddedKernel, Limits
 from rlmath.kernel.embedded.limits import LEAST_MEMORY_BYTES, machine_memory
 from rlmath.kernel.protocol import Part, Source

@@ -9,8 +9,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rlmath.blank import is_blank
 from rlmath.errors import KernelUnavailable
-from rlmath.header import is_blank
 from rlmath.kernel.lean_reply import Answer, Question, Reply, read_reply
 from rlmath.kernel.protocol import Source
 from rlmath.kernel.repl_process import ProcessEnded, ReplProcess, WireDoubt

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, NoReturn
 
+from rlmath.blank import is_blank
 from rlmath.errors import KernelUnavailable
-from rlmath.header import is_blank
 from rlmath.kernel.embedded.elaborator import Elaborator, State
 from rlmath.kernel.embedded.ffi import Lean, LeanError, raw_text
 from rlmath.kernel.embedded.namespaces import enter_mount_namespace, enter_user_namespace, leave_files

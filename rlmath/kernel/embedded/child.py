@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeVar
 
-from rlmath.header import is_blank
+from rlmath.blank import is_blank
 from rlmath.kernel.audit.base import Base
 from rlmath.kernel.audit.export import Exporter
 from rlmath.kernel.audit.judge import judge

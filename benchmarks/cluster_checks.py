@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ray
-from cluster_rate import cpu_seconds
+from image_processes import cpu_seconds
 
 from cluster.api import Caller, ClusterSettings
 from cluster.caps import Accounts

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import statistics
 import time
-from pathlib import Path
+
+from image_processes import cpu_seconds
 
 from cluster.api import ScoreRequest
 from cluster.local import LocalCluster
@@ -44,12 +44,6 @@ def through_cluster(cluster: LocalCluster, tag: str, count: int, in_flight: int)
         assert result.status is Status.VERIFIED, str(result)
     wall = time.perf_counter() - began
     return count / wall, (cpu_seconds(worker["image_pid"]) - cpu) / (worker["slots"] * wall)
-
-
-def cpu_seconds(pid: int) -> float:
-    """Of a process and of its children that have ended."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 async def on_bare_kernel(kernel: EmbeddedKernel, tag: str, count: int, in_flight: int) -> float:

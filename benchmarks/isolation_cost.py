@@ -19,7 +19,6 @@ import sys
 import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 
 from rlmath.kernel.embedded import EmbeddedKernel, link
 from rlmath.kernel.embedded.isolation import Measure
@@ -88,14 +87,10 @@ async def throughput(kernel: EmbeddedKernel, count: int) -> None:
     await asyncio.gather(*(one() for _ in range(count)))
 
 
-def cpu_seconds(kernel: EmbeddedKernel) -> float:
-    """CPU time of the image and of all its children that have ended."""
-    fields = Path(f"/proc/{kernel.stats().image_pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
 async def main(rounds: int, checks: int, ablation: bool) -> int:
     """Print all figures; 0 when the target is met."""
+    from image_processes import cpu_seconds  # not for the image, which looks for modules in the package alone
+
     rows: dict[str, tuple[str, ...]] = {"without isolation": PER_CHILD, "with isolation": ()}
     if ablation:
         rows |= {f"with all but {name}": (name,) for name in PER_CHILD}
@@ -111,10 +106,10 @@ async def main(rounds: int, checks: int, ablation: bool) -> int:
             print(f"  {measure_name:<13} {'on ' if measure.on else 'off'} {measure.note}")
         for _ in range(rounds):
             for name, kernel in kernels.items():
-                before = cpu_seconds(kernel)
+                before = cpu_seconds(kernel.stats().image_pid)
                 times[name] += await latencies(kernel, checks)
                 await throughput(kernel, checks)
-                cpu[name] += cpu_seconds(kernel) - before
+                cpu[name] += cpu_seconds(kernel.stats().image_pid) - before
     ratios = {}
     base, base_cpu = times["without isolation"], cpu["without isolation"]
     for name, values in times.items():

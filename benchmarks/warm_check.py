@@ -23,6 +23,8 @@ import sys
 import time
 from pathlib import Path
 
+from image_processes import checks_of
+
 from rlmath.kernel.embedded import EmbeddedKernel
 from rlmath.kernel.embedded.build import Prelude, ensure_prelude
 from rlmath.kernel.embedded.ffi import Lean, box, field, list_items, raw_text, retain
@@ -181,7 +183,7 @@ async def memory(prelude: Prelude, slots: int) -> bool:
         assert stats.image_rss_bytes is not None
         image = stats.image_rss_bytes / 1e6
         print(f"memory: image {image:.0f} MB resident (target: at most {MAX_IMAGE_MB})")
-        dirty = sorted(private_dirty_mb(pid) for pid in children_of(stats.image_pid))
+        dirty = sorted(private_dirty_mb(pid) for pid in checks_of(stats.image_pid))
         for check in checks:
             check.cancel()
         await asyncio.gather(*checks, return_exceptions=True)
@@ -190,11 +192,6 @@ async def memory(prelude: Prelude, slots: int) -> bool:
     print(f"{statistics.median(running):.1f} MB, most {max(running):.1f} MB (target: at most {MAX_CHILD_MB})")
     print(f"  {len(idle)} children forked ahead: private dirty median {statistics.median(idle):.1f} MB")
     return image <= MAX_IMAGE_MB and max(running) <= MAX_CHILD_MB
-
-
-def children_of(pid: int) -> list[int]:
-    """Process ids of its children."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def private_dirty_mb(pid: int) -> float:

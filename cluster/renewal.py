@@ -34,7 +34,7 @@ class Renewal:
     checks: int = 100_000
     """Results that it has given."""
     growth_bytes: int = 1 << 30
-    """Resident memory that its image has beyond what it had at first."""
+    """Resident memory that its image and warden have beyond what they had at first."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class _Tenure:
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     image: int | None = None
     first_bytes: int = 0
-    """Of that image, when it was first looked at."""
+    """Of that image and its warden, when they were first looked at."""
 
 
 class RenewedKernel:
@@ -133,7 +133,7 @@ class RenewedKernel:
         if now is None or self._renewing is not None or time.monotonic() < self._not_before:
             return
         stats = now.kernel.stats()
-        size = 0 if stats.image_pid is None else own_resident_bytes(stats.image_pid)
+        size = sum(own_resident_bytes(pid) for pid in (stats.image_pid, stats.warden_pid) if pid is not None)
         if stats.image_pid != now.image:
             now.image, now.first_bytes = stats.image_pid, size
         if stats.checks >= self._renewal.checks or size - now.first_bytes > self._renewal.growth_bytes:

@@ -56,7 +56,8 @@ def check(*arguments: Any) -> None:
 
     def say(value: object) -> None:
         message = {"severity": "information", "data": json.dumps(value), "pos": {"line": 1, "column": 0}, "kind": ""}
-        report.send(Piece.MESSAGE, json.dumps(message).encode())
+        report.add(Piece.MESSAGE, json.dumps(message).encode())
+        report.send()
 
     try:
         exec(source.command, {**TOOLS, "say": say})

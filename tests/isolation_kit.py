@@ -14,7 +14,7 @@ from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
 
-from rlmath.kernel.embedded import EmbeddedKernel, Limits, link
+from rlmath.kernel.embedded import EmbeddedKernel, Limits, link, warden
 from rlmath.kernel.protocol import CheckResult, Source
 
 HOSTILE_IMAGE = Path(__file__).with_name("hostile_image.py")
@@ -62,10 +62,30 @@ def image_pid(kernel: EmbeddedKernel) -> int:
     return pid
 
 
+def warden_pid(kernel: EmbeddedKernel) -> int:
+    """The process beside the image that has the checks' texts."""
+    pid = kernel.stats().warden_pid
+    assert pid is not None
+    assert wardens_of(image_pid(kernel)) == {pid}
+    return pid
+
+
+def wardens_of(image: int) -> set[int]:
+    """An image's, by their name."""
+    found = set()
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for pid in Path(f"/proc/{image}/task/{image}/children").read_text().split():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if text_of(f"/proc/{pid}/comm") == warden.NAME:
+                    found.add(int(pid))
+    return found
+
+
 def family(kernel: EmbeddedKernel) -> set[int]:
-    """All processes that were ever forked from the image or its children, and run no other program."""
+    """The image and all processes that were ever forked for a check, by it or its children, and run no other
+    program."""
     image = Path(f"/proc/{image_pid(kernel)}/cmdline").read_bytes()
-    return {pid for pid, command in commands() if command == image}
+    return {pid for pid, command in commands() if command == image} - wardens_of(image_pid(kernel))
 
 
 def commands() -> Iterator[tuple[int, bytes]]:

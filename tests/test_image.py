@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from isolation_kit import wardens_of
 
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.embedded import EmbeddedKernel, Limits
@@ -44,6 +45,7 @@ async def kernel() -> AsyncIterator[EmbeddedKernel]:
 
 
 def children_of(pid: int) -> set[int]:
+    """The processes of an image's checks."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -53,7 +55,7 @@ def children_of(pid: int) -> set[int]:
                 continue
             if int(fields[1]) == pid and fields[0] != "Z":
                 found.add(int(entry.name))
-    return found
+    return found - wardens_of(pid)
 
 
 def alive(pid: int) -> bool:
@@ -352,7 +354,7 @@ async def test_a_killed_image_takes_no_verdict_with_it_and_comes_back() -> None:
         assert image is not None
         checks = [asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60)) for _ in range(3)]
         await asyncio.sleep(0.3)
-        family = {image, *children_of(image)}
+        family = {image, *children_of(image), *wardens_of(image)}
         os.kill(image, signal.SIGKILL)
         results = await asyncio.gather(*checks, return_exceptions=True)
         assert all(isinstance(r, KernelUnavailable) for r in results)
@@ -371,7 +373,7 @@ async def test_closing_leaves_no_process_and_no_check_hanging() -> None:
     assert image is not None
     check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
     await asyncio.sleep(0.2)
-    family = {image, *children_of(image)}
+    family = {image, *children_of(image), *wardens_of(image)}
     assert len(family) >= 3
     await kernel.aclose()
     with pytest.raises(KernelUnavailable, match="closed"):
@@ -400,7 +402,7 @@ def test_a_killed_owner_leaves_no_process() -> None:
         assert owner.stdout is not None
         image = int(owner.stdout.readline())
         time.sleep(0.3)
-        family = {image, *children_of(image)}
+        family = {image, *children_of(image), *wardens_of(image)}
         assert len(family) >= 3
         owner.kill()
     wait_until_gone(family)

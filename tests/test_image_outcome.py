@@ -99,7 +99,7 @@ def test_a_whole_report() -> None:
             part(Piece.MESSAGE, message("one")),
             part(Piece.MESSAGE, message("declaration uses `sorry`", "warning", "hasSorry")),
             part(Piece.AXIOMS, message("'t' depends on axioms: [propext]", "information")),
-            part(Piece.TIMINGS, b'{"gate": 0.25}'),
+            part(Piece.TIMINGS, b'{"gate": 250000000}'),
             part(Piece.END),
         ]
     )
@@ -158,6 +158,12 @@ def test_an_axioms_line_that_is_not_one(axioms: Iterable[bytes]) -> None:
 )
 def test_a_malformed_message_is_a_crash_not_an_exception(payload: bytes) -> None:
     report = part(Piece.MESSAGE, payload) + part(Piece.END)
+    assert result_of(outcome(End.REPORTED, report), LIMITS, 5.0, gated=False).crashed == "malformed report"
+
+
+@pytest.mark.parametrize("payload", [b"", b"0", b"[]", b'{"gate": "x"}', b'{"gate": null}', b'{"gate": %d}' % 10**400])
+def test_malformed_clocks_are_a_crash_not_an_exception(payload: bytes) -> None:
+    report = part(Piece.TIMINGS, payload) + part(Piece.END)
     assert result_of(outcome(End.REPORTED, report), LIMITS, 5.0, gated=False).crashed == "malformed report"
 
 

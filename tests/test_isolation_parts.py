@@ -1,29 +1,21 @@
-"""The parts of isolation that are pure or need no privileges: the compiled filter for both machines, memory that forks
-do not inherit, the frames that the image reads into it, and where control groups are to be made."""
+"""The parts of isolation that are pure or need no privileges: the compiled filter for both machines, and where control
+groups are to be made."""
 
 from __future__ import annotations
 
 import errno
-import faulthandler
 import os
-import socket
 import struct
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from struct import Struct
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rlmath.kernel.embedded import cgroup, namespaces
 from rlmath.kernel.embedded.isolation import Isolation, Measure
 from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.seccomp import OWN_PID, compile_filter
-from rlmath.kernel.embedded.unforked import Buffer
-from rlmath.kernel.embedded.wire import Incoming, ToImage, frame
 
 # -- the filter
 
@@ -135,101 +127,6 @@ def test_of_all_numbers_few_are_allowed_and_no_other_architectures(machine: str)
 def test_there_is_no_filter_for_other_machines() -> None:
     with pytest.raises(KeyError):
         compile_filter("riscv64", may_open=True)
-
-
-# -- memory that is not inherited
-
-
-@pytest.fixture
-def pipe() -> Iterator[tuple[int, int]]:
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
-    os.set_blocking(writer, False)
-    yield reader, writer
-    os.close(reader)
-    os.close(writer)
-
-
-@given(st.lists(st.binary(min_size=1, max_size=20_000), max_size=12))
-def test_a_buffer_gives_back_what_it_took(pieces: list[bytes]) -> None:
-    reader, writer = os.pipe()
-    buffer = Buffer()
-    for piece in pieces:
-        os.write(writer, piece)
-        while len(piece := piece[buffer.read(reader, 7_000) :]):
-            pass
-    assert buffer.plain() == b"".join(pieces)
-    assert len(buffer) == sum(map(len, pieces))
-    os.close(writer)
-    assert buffer.read(reader) == 0
-    os.close(reader)
-
-
-def test_a_buffer_goes_on_where_a_full_pipe_stopped_it(pipe: tuple[int, int]) -> None:
-    reader, writer = pipe
-    buffer, data = Buffer(), os.urandom(300_000)
-    buffer.append(data)
-    got = b""
-    while buffer:
-        try:
-            buffer.write(writer)
-        except BlockingIOError:
-            got += os.read(reader, 50_000)
-    while len(got) < len(data):
-        got += os.read(reader, 50_000)
-    assert got == data
-
-
-def test_numbers_at_the_front_and_further_on() -> None:
-    buffer = Buffer()
-    assert buffer.peek(Struct("<I")) is None
-    buffer.append(struct.pack("<IH", 7, 9))
-    assert buffer.peek(Struct("<I")) == (7,)
-    assert buffer.peek(Struct("<H"), 4) == (9,)
-    assert buffer.peek(Struct("<I"), 4) is None
-    buffer.drop(4)
-    assert buffer.peek(Struct("<H")) == (9,)
-
-
-def test_a_fork_has_no_buffers(pipe: tuple[int, int]) -> None:
-    reader, writer = pipe
-    buffer = Buffer()
-    os.write(writer, b"x" * 1000)
-    buffer.read(reader)
-    if (pid := os.fork()) == 0:
-        faulthandler.disable()
-        buffer.plain()
-        os._exit(0)
-    status = os.waitpid(pid, 0)[1]
-    assert os.WIFSIGNALED(status), "the child read memory that it must not have"
-
-
-@given(st.lists(st.tuples(st.sampled_from(list(ToImage)), st.integers(0, 2**60), st.binary(max_size=400))), st.data())
-def test_frames_come_out_of_a_socket_whole_however_they_go_in(
-    frames: list[tuple[ToImage, int, bytes]], data: st.DataObject
-) -> None:
-    stream = b"".join(frame(*each) for each in frames)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.setblocking(False)
-        incoming, got = Incoming(theirs.fileno()), []
-        for start, stop in zip([0, *cuts], [*cuts, len(stream)], strict=True):
-            ours.sendall(stream[start:stop])
-            while (each := incoming.next()) is not None:
-                got.append((each[0], each[1], each[2].plain()))
-        assert got == frames
-        ours.close()
-        with pytest.raises(EOFError):
-            incoming.next()
-
-
-def test_a_frame_that_is_too_long_is_a_broken_stream() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.sendall(b"\xff" * 40)
-        with pytest.raises(ValueError, match="frame"):
-            Incoming(theirs.fileno()).next()
 
 
 # -- what the kernel tells

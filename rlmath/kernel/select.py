@@ -62,6 +62,11 @@ class KernelActivity(Protocol):
         """The one process that holds the environment warm; None when it is not one process, or not here."""
         ...
 
+    @property
+    def warden_pid(self) -> int | None:
+        """The process that runs the image's checks; None where there is none."""
+        ...
+
 
 class OwnedKernel(Kernel, Protocol):
     """A kernel in this process's care: whoever makes it starts it and ends it.

@@ -94,6 +94,7 @@ class Activity:
     in_flight: int
     restarts: int
     image_pid: int | None = None
+    warden_pid: int | None = None
 
 
 class UnauditedKernel:

@@ -15,6 +15,7 @@ import ray
 
 from cluster.api import ScoreRequest
 from cluster.local import LocalCluster
+from rlmath.kernel.embedded import warden
 from rlmath.leaf.config import RecordedLeaf
 from rlmath.types import Budgets, GoalSpec, Status
 
@@ -77,6 +78,16 @@ def children(pid: int) -> list[int]:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                 found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+    return found
+
+
+def checks(image: int) -> list[int]:
+    """Pids of an image's checks: its children but the warden."""
+    found = []
+    for pid in children(image):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if Path(f"/proc/{pid}/comm").read_text().strip() != warden.NAME:
+                found.append(pid)
     return found
 
 

@@ -23,7 +23,7 @@ from cluster_helpers import (
     GOAL,
     TRUE,
     alive,
-    children,
+    checks,
     descendants,
     expected,
     gone,
@@ -132,7 +132,7 @@ def kill_children(nodes: Nodes, cluster: LocalCluster, hit: list[int]) -> None:
 
     def strike() -> bool:
         for worker in cluster.status()["workers"]:
-            hit.extend(children(worker["image_pid"]))
+            hit.extend(checks(worker["image_pid"]))
         signal_all(hit, signal.SIGKILL)
         return bool(hit)
 

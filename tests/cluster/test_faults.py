@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from cluster_helpers import alive, children, expected, kill_scheduler, requests, until
+from cluster_helpers import alive, checks, expected, kill_scheduler, requests, until
 
 from cluster.local import LocalCluster
 from rlmath.render import ScoredResult
@@ -43,7 +43,7 @@ def kill_image(cluster: LocalCluster) -> None:
 
 def kill_children(cluster: LocalCluster) -> None:
     """All of them, so that the busy ones are among them."""
-    killed = children(image_pid(cluster))
+    killed = checks(image_pid(cluster))
     assert killed
     for pid in killed:
         os.kill(pid, signal.SIGKILL)

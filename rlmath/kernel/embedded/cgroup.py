@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlmath.kernel.embedded.limits import LARGEST_SHARE, Limits, machine_memory
+from rlmath.kernel.embedded.system import Step
 
 _PREFIX = "rlmath-"
 _REMOVE_PATIENCE_S = 4.0
@@ -35,15 +36,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Group:
-    """A group, in each hierarchy: the descriptor of the directory that it is in, and its name there."""
+    """A group, in each hierarchy: the descriptor of the directory that it is in, its name there, and the descriptor of
+    its file that takes in whoever writes to it."""
 
     homes: tuple[int, ...]
     name: str
+    doors: tuple[int, ...]
 
-    def enter(self) -> None:
-        """Move this process in. Raises OSError."""
-        for home in self.homes:
-            _write_at(home, f"{self.name}/cgroup.procs", "0")
+    def entering(self) -> list[Step]:
+        """Move this process in."""
+        return [(os.write, (fd, b"0")) for fd in self.doors]
 
     def remove(self) -> None:
         """Remove the group, when the last of its processes has died: they must be dying."""
@@ -53,7 +55,7 @@ class Group:
 def make_group(limits: Limits, slots: int) -> tuple[Group | None, str]:
     """A new group below the one that this process is in; also, what came of it, in words."""
     name = f"{_PREFIX}{os.getpid()}"
-    homes: list[int] = []
+    homes, doors = list[int](), list[int]()
     done: list[tuple[str, str]] = []
     try:
         for place in places(*_own()):
@@ -64,12 +66,14 @@ def make_group(limits: Limits, slots: int) -> tuple[Group | None, str]:
             for file, value in settings(place, limits, slots):
                 _write_at(home, f"{name}/{file}", value)
                 done.append((file, value))
+            doors.append(os.open(f"{name}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC, dir_fd=home))
         if not any(file.startswith("memory.") for file, _ in done):
             raise OSError("there is no file system of control groups with a memory controller")
     except OSError as error:
         _remove(tuple(homes), name)
         return None, f"no control group can be made: {error}"
-    return Group(tuple(homes), name), f"a control group with {', '.join(f'{file} {value}' for file, value in done)}"
+    note = ", ".join(f"{file} {value}" for file, value in done)
+    return Group(tuple(homes), name, tuple(doors)), f"a control group with {note}"
 
 
 def remove_left(pid: int) -> None:

@@ -11,6 +11,7 @@ import os
 import platform
 import resource
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +23,7 @@ from rlmath.kernel.embedded.limits import Limits
 from rlmath.kernel.embedded.namespaces import (
     enter_mount_namespace,
     enter_user_namespace,
-    isolate_next_child,
+    isolating_next_child,
     leave_files,
     share_with_children,
     step_into_pid_namespace,
@@ -34,10 +35,14 @@ from rlmath.kernel.embedded.system import (
     PR_SET_DUMPABLE,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_PDEATHSIG,
-    drop_capabilities,
-    exit_when_aborted,
+    Step,
+    dropping_capabilities,
+    exiting_when_aborted,
     prctl,
+    setting,
+    take,
     unshare,
+    unsharing,
 )
 
 CHECK_USERS: Final = range(0x7000_0000, 0x7040_0000)
@@ -64,8 +69,6 @@ class Enclosure:
     """What the image has ready for its children."""
 
     limits: Limits
-    niceness: int
-    """The children's."""
     isolation: Isolation
     proc: int
     """Descriptor of the /proc that is out of sight."""
@@ -103,7 +106,7 @@ def seal(prepared: Prepared) -> Enclosure:
     except OSError as error:
         raise KernelUnavailable(f"a check cannot be isolated without /proc and /dev/null: {error}") from error
     files = prepared.mounts or _failure(leave_files)
-    ahead = _failure(lambda: isolate_next_child(own_pid_namespace)) is None
+    ahead = _failure(lambda: take(isolating_next_child(own_pid_namespace))) is None
     processes = _failure_of_child(_expect_first if ahead else _step_and_expect_first)
     if ahead:
         share_with_children(own_pid_namespace)
@@ -111,7 +114,8 @@ def seal(prepared: Prepared) -> Enclosure:
     users, user = _choose_users()
     system_calls, no_filter = _choose_filter(may_open=files is None)
     group, memory = prepared.group, prepared.memory
-    if group is not None and (failure := _failure_of_child(group.enter)) is not None:
+    entering = group.entering() if group is not None else []
+    if group is not None and (failure := _failure_of_child(lambda: take(entering))) is not None:
         group.remove()
         group, memory = None, failure
     isolation = Isolation(
@@ -124,68 +128,95 @@ def seal(prepared: Prepared) -> Enclosure:
         memory=Measure(group is not None, memory),
     )
     own = own_pid_namespace if ahead else None
-    niceness = os.getpriority(os.PRIO_PROCESS, 0)
-    # Deadlines are kept however many threads of checks want the processor: the image, which takes little, comes first.
+    return Enclosure(prepared.limits, isolation, proc, nothing, own, users, system_calls, group)
+
+
+def come_first() -> None:
+    """Have this process, which takes little, always be the next to run: so the warden keeps deadlines, however many
+    threads of checks want the processor. Where that is not allowed, it waits like others."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
-    return Enclosure(prepared.limits, niceness, isolation, proc, nothing, own, users, system_calls, group)
 
 
-def before_fork(enclosure: Enclosure) -> None:
-    """In the image, right before it forks a child."""
-    if enclosure.isolation.processes.on and enclosure.own_pid_namespace is not None:
-        isolate_next_child(enclosure.own_pid_namespace)
+def before_fork(enclosure: Enclosure) -> tuple[Step, ...]:
+    """What the image does right before it forks a child."""
+    if not enclosure.isolation.processes.on or enclosure.own_pid_namespace is None:
+        return ()
+    return isolating_next_child(enclosure.own_pid_namespace)
 
 
-def confine(enclosure: Enclosure, *, keep: tuple[int, ...], stderr: int) -> None:
-    """Take all measures of `enclosure`, give this process a session of its own, tie its life to the image's, take away
-    every file descriptor but `keep`, point 0 at nothing and 1 and 2 at `stderr`, and set the limits that do not depend
-    on the job.
+class Confinement:
+    """The way from the image's powers to a check's, laid out in the image as calls and what they get. A child that
+    looked all of it up would copy a page of its parent's memory for nearly each name."""
 
-    Runs in the child, right after the fork, in the image's only thread. Raises OSError when a step fails: then the
-    child must not serve.
-    """
-    limits, isolation, proc = enclosure.limits, enclosure.isolation, enclosure.proc
-    if isolation.processes.on and enclosure.own_pid_namespace is None:
-        step_into_pid_namespace()
-    os.dup2(enclosure.nothing, 0)
-    os.dup2(stderr, 1)
-    os.dup2(stderr, 2)
-    os.setsid()
-    os.setpriority(os.PRIO_PROCESS, 0, enclosure.niceness)
-    if enclosure.group is not None:
-        enclosure.group.enter()
-    if isolation.ipc.on:
-        unshare(NEW_IPC)
-    prctl(PR_SET_DUMPABLE, 1)  # else the next file is root's
-    _write(proc, "self/oom_score_adj", b"1000")
-    process = int(os.readlink("self", dir_fd=proc))
-    address_space = int(_read(proc, "self/statm").split()[0]) * resource.getpagesize()
-    others = 0 if isolation.user.on else _running(proc) + SHARED_USER_ROOM
-    _close_all_but({0, 1, 2, *keep})
-    _limit(resource.RLIMIT_AS, address_space + limits.memory_bytes)
-    _limit(resource.RLIMIT_FSIZE, limits.file_bytes)
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NOFILE, max(limits.open_files, *(fd + 1 for fd in keep)))
-    _limit(resource.RLIMIT_NPROC, others + limits.processes)
-    if enclosure.users is not None:
-        _become(enclosure.users, process)
-    drop_capabilities()
-    # A change of user takes these two back. An image that died before the first leaves a job pipe with no writer.
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    make_undumpable()
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    if isolation.processes.on:
-        exit_when_aborted()
-    if enclosure.filter is not None:
-        enclosure.filter.install(os.getpid())
+    def __init__(self, enclosure: Enclosure) -> None:
+        """All measures of `enclosure`."""
+        limits, isolation = enclosure.limits, enclosure.isolation
+        alone = isolation.processes.on
+        self._steps_aside = alone and enclosure.own_pid_namespace is None
+        self._proc, self._users = enclosure.proc, enclosure.users
+        first: list[Step] = [(os.dup2, (enclosure.nothing, 0)), (os.setsid, ())]
+        if enclosure.group is not None:
+            first += enclosure.group.entering()
+        if isolation.ipc.on:
+            first.append(unsharing(NEW_IPC))
+        first.append(setting(PR_SET_DUMPABLE, 1))  # else the next file is root's
+        self._first = tuple(first)
+        self._limits = (_limiting(resource.RLIMIT_FSIZE, limits.file_bytes), _limiting(resource.RLIMIT_CORE, 0))
+        self._memory_bytes, self._open_files = limits.memory_bytes, limits.open_files
+        self._processes, self._shares_user = limits.processes, not isolation.user.on
+        last = [
+            dropping_capabilities(),
+            # A change of user takes these two back. An image that died before the first leaves a job pipe with no
+            # writer.
+            setting(PR_SET_PDEATHSIG, signal.SIGKILL),
+            setting(PR_SET_DUMPABLE, 0),
+            setting(PR_SET_NO_NEW_PRIVS, 1),
+        ]
+        if alone:
+            last.append(exiting_when_aborted())
+        self._filter = enclosure.filter
+        if alone and enclosure.filter is not None:
+            last.append(enclosure.filter.installing(1))
+            self._filter = None
+        self._last = tuple(last)
+
+    def practise(self) -> None:
+        """The parts of `take` that the image can do too and be none the worse."""
+        take(((os.getpid, ()), (os.getppid, ())))
+        _number_and_address_space(_read(self._proc, "self/stat"))
+        _limit(resource.RLIMIT_CORE, 0)
+
+    def take(self, keep: tuple[int, ...], stderr: int) -> None:
+        """Take all measures, give this process a session of its own, tie its life to the image's, take away every file
+        descriptor but `keep`, point 0 at nothing and 1 and 2 at `stderr`, and set the limits that do not depend on the
+        job.
+
+        Runs in the child, right after the fork, in the image's only thread. Raises OSError when a step fails: then the
+        child must not serve.
+        """
+        if self._steps_aside:
+            step_into_pid_namespace()
+        take(((os.dup2, (stderr, 1)), (os.dup2, (stderr, 2)), *self._first))
+        _write(self._proc, "self/oom_score_adj", b"1000")
+        process, address_space = _number_and_address_space(_read(self._proc, "self/stat"))
+        others = _running(self._proc) + SHARED_USER_ROOM if self._shares_user else 0
+        _close_all_but({0, 1, 2, *keep})
+        _limit(resource.RLIMIT_AS, address_space + self._memory_bytes)
+        _limit(resource.RLIMIT_NOFILE, max(self._open_files, *(fd + 1 for fd in keep)))
+        _limit(resource.RLIMIT_NPROC, others + self._processes)
+        take(self._limits)
+        if self._users is not None:
+            _become(self._users, process)
+        take(self._last)
+        if self._filter is not None:
+            take((self._filter.installing(os.getpid()),))
 
 
 def confine_job(seconds: float) -> None:
     """The limit that depends on when the job begins: CPU time. What was used so far, `seconds`, and a second or two of
     grace, so that the wall clock, which is exact, comes first."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    soft = int(used.ru_utime + used.ru_stime + seconds) + 2
+    soft = int(time.process_time() + seconds) + 2
     resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1))
 
 
@@ -225,8 +256,7 @@ def _choose_filter(*, may_open: bool) -> tuple[Filter | None, str | None]:
         return None, f"there is no filter for {platform.machine()}"
 
     def install() -> None:
-        prctl(PR_SET_NO_NEW_PRIVS, 1)
-        chosen.install(os.getpid())
+        take((setting(PR_SET_NO_NEW_PRIVS, 1), chosen.installing(os.getpid())))
 
     failure = _failure_of_child(install)
     return (chosen, None) if failure is None else (None, failure)
@@ -274,11 +304,20 @@ def _failure_of_child(action: Callable[[], None]) -> str | None:
     return None if said == "done" else said or "the child died of it"
 
 
-def _limit(which: int, value: int) -> None:
+def _limiting(which: int, value: int) -> Step:
     hard = resource.getrlimit(which)[1]
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    resource.setrlimit(which, (value, value))
+    return resource.setrlimit, (which, (value, value))
+
+
+def _limit(which: int, value: int) -> None:
+    take((_limiting(which, value),))
+
+
+def _number_and_address_space(stat: bytes) -> tuple[int, int]:
+    """Number and bytes of address space of a process, from its /proc/PID/stat."""
+    return int(stat.partition(b" ")[0]), int(stat.rpartition(b")")[2].split(maxsplit=21)[20])
 
 
 def _close_all_but(kept: set[int]) -> None:

@@ -47,6 +47,8 @@ class KernelStats:
     restarts: int
     """Images started after the first."""
     image_pid: int | None
+    warden_pid: int | None
+    """The process beside the image that talks to this one (`warden.py`)."""
 
     @property
     def image_rss_bytes(self) -> int | None:
@@ -150,6 +152,7 @@ class EmbeddedKernel:
             in_flight=link.in_flight if link else 0,
             restarts=max(self._images - 1, 0),
             image_pid=pid,
+            warden_pid=link.warden_pid if link else None,
         )
 
     async def check(self, source: Source, *, timeout_s: float) -> CheckResult:

@@ -48,7 +48,8 @@ class ImageLink(asyncio.Protocol):
         self.process = process
         self.alive = True
         self.isolation: Isolation | None = None
-        """Known once started."""
+        self.warden_pid: int | None = None
+        """Both are known once started."""
         self._on_lost = on_lost
         self._hello: asyncio.Future[None] = loop.create_future()
         self._pending: dict[int, asyncio.Future[Outcome]] = {}
@@ -155,7 +156,8 @@ class ImageLink(asyncio.Protocol):
             if future is not None and not future.done():
                 future.set_result(Outcome.decode(payload))
         elif kind == FromImage.HELLO:
-            self.isolation = Isolation.of(json.loads(payload)["isolation"])
+            said = json.loads(payload)
+            self.isolation, self.warden_pid = Isolation.of(said["isolation"]), int(said["warden"])
             if not self._hello.done():
                 self._hello.set_result(None)
         elif kind == FromImage.REFUSED:

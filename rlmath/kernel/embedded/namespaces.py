@@ -25,11 +25,14 @@ from rlmath.kernel.embedded.system import (
     NEW_PID,
     NEW_USER,
     PR_SET_PDEATHSIG,
+    Step,
     make_working_directory_root,
     mount,
     prctl,
-    setns,
+    setting_namespace,
+    take,
     unshare,
+    unsharing,
 )
 
 
@@ -65,15 +68,14 @@ def leave_files() -> None:
     mount(None, "/", flags | MS_REMOUNT | MS_RDONLY)
 
 
-def isolate_next_child(own: int) -> None:
+def isolating_next_child(own: int) -> tuple[Step, ...]:
     """The next child that this process forks is the first of a new PID namespace. `own`: this process's own."""
-    share_with_children(own)
-    unshare(NEW_PID)
+    return setting_namespace(own, NEW_PID), unsharing(NEW_PID)
 
 
 def share_with_children(own: int) -> None:
     """The children that this process forks are in its own PID namespace again."""
-    setns(own, NEW_PID)
+    take((setting_namespace(own, NEW_PID),))
 
 
 def step_into_pid_namespace() -> None:

@@ -46,7 +46,7 @@ def result_of(outcome: Outcome, limits: Limits, timeout_s: float, *, gated: bool
         if gated and outcome.end is End.REPORTED and result.gate is None and result.context_error is None:
             raise ValueError("no verdict of the gate")
         return result
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         return CheckResult(crashed=crashed or MALFORMED, timed_out=timed_out, elapsed_s=outcome.elapsed_s)
 
 
@@ -116,7 +116,7 @@ def _out_of_memory(said: str) -> bool:
 
 
 def _read_report(outcome: Outcome, timed_out: bool, crashed: str | None) -> CheckResult:
-    """Raises ValueError, KeyError, TypeError or RecursionError on a report that is not one."""
+    """Raises ValueError, KeyError, TypeError, ArithmeticError or RecursionError on a report that is not one."""
     messages: list[Message] = []
     axioms: list[Message] = []
     gate: GateVerdict | None = None
@@ -133,7 +133,7 @@ def _read_report(outcome: Outcome, timed_out: bool, crashed: str | None) -> Chec
             error = _message(json.loads(payload))
             context_error = f"{error.line}:{error.column}: {error.text}"
         elif kind == Piece.TIMINGS:
-            timings |= {str(k): float(v) for k, v in json.loads(payload).items()}
+            timings |= _timings(json.loads(payload))
         elif kind == Piece.FULL:
             crashed = crashed or OUTPUT
     return CheckResult(
@@ -146,6 +146,12 @@ def _read_report(outcome: Outcome, timed_out: bool, crashed: str | None) -> Chec
         elapsed_s=outcome.elapsed_s,
         timings=timings,
     )
+
+
+def _timings(raw: Any) -> dict[str, float]:
+    if not isinstance(raw, dict):
+        raise ValueError("no clocks")
+    return {str(name): nanoseconds / 1e9 for name, nanoseconds in raw.items()}
 
 
 def _message(raw: dict[str, Any]) -> Message:

@@ -12,7 +12,7 @@ import errno
 import struct
 from typing import Final
 
-from rlmath.kernel.embedded.system import PR_SET_SECCOMP, prctl
+from rlmath.kernel.embedded.system import PR_SET_SECCOMP, Step, setting
 
 _NUMBERS: Final[dict[str, tuple[int, int]]] = {
     # name: number on x86_64, on aarch64
@@ -92,11 +92,11 @@ class Filter:
         self._program = ctypes.create_string_buffer(program, len(program))
         self._address = ctypes.addressof(self._program)
 
-    def install(self, pid: int) -> None:
+    def installing(self, pid: int) -> Step:
         """Put this process, with the threads it will have, under the filter for good. After no_new_privs. `pid`: this
         process's, as it sees it itself: the only one that it may signal."""
         struct.pack_into("<I", self._buffer, self._pid_at, pid)
-        prctl(PR_SET_SECCOMP, 2, self._address)
+        return setting(PR_SET_SECCOMP, 2, self._address)
 
 
 def compile_filter(machine: str, *, may_open: bool) -> Filter:

@@ -7,7 +7,8 @@ import os
 import platform
 import signal
 import struct
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 NEW_MOUNTS: Final = 0x0002_0000
 NEW_IPC: Final = 0x0800_0000
@@ -29,6 +30,7 @@ PR_SET_DUMPABLE: Final = 4
 PR_SET_SECCOMP: Final = 22
 PR_SET_NO_NEW_PRIVS: Final = 38
 
+_PR_SET_NAME = 15
 _MNT_DETACH = 2
 _MAP_PRIVATE, _MAP_ANONYMOUS = 2, 0x20
 _MREMAP_MAYMOVE, _MREMAP_FIXED = 1, 2
@@ -62,14 +64,48 @@ _NO_CAPABILITIES: Final = (
 )
 
 
+Step = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A call, and what it gets: laid out in the image, so that a child has nothing to look up."""
+
+
+def take(steps: Iterable[Step]) -> None:
+    """Make these calls, one after the other. Raises the OSError of the first that fails: Python's own, or of a function
+    of libc's, which then answers -1."""
+    for call, arguments in steps:
+        if call(*arguments) == -1:
+            code = ctypes.get_errno()
+            raise OSError(code, f"{call.__name__}: {os.strerror(code)}")
+
+
+def unsharing(kinds: int) -> Step:
+    """Move this process (for PID: its future children) into new namespaces."""
+    return _unshare, (kinds,)
+
+
+def setting_namespace(fd: int, kind: int) -> Step:
+    """Move this process (for PID: its future children) into the namespace that `fd` stands for."""
+    return _setns, (fd, kind)
+
+
+def setting(option: int, value: int, more: int = 0) -> Step:
+    """See prctl(2)."""
+    return _prctl, (option, value, more, 0, 0)
+
+
+def dropping_capabilities() -> Step:
+    """Give up all capabilities for good."""
+    return _capset, _NO_CAPABILITIES
+
+
+def exiting_when_aborted() -> Step:
+    """Have `abort()` end this process with exit code SIGABRT: the first process of a PID namespace does not die of
+    a signal that it sends itself."""
+    return _signal, (signal.SIGABRT, _exit)
+
+
 def unshare(kinds: int) -> None:
     """Move this process (for PID: its future children) into new namespaces."""
-    _check(_unshare(kinds), "unshare")
-
-
-def setns(fd: int, kind: int) -> None:
-    """Move this process (for PID: its future children) into the namespace that `fd` stands for."""
-    _check(_setns(fd, kind), "setns")
+    take((unsharing(kinds),))
 
 
 def mount(kind: str | None, target: str, flags: int, options: str | None = None) -> None:
@@ -115,24 +151,13 @@ def make_working_directory_root() -> None:
 
 def prctl(option: int, value: int, more: int = 0) -> None:
     """See prctl(2)."""
-    _check(_prctl(option, value, more, 0, 0), "prctl")
+    take((setting(option, value, more),))
 
 
-def drop_capabilities() -> None:
-    """Give up all capabilities for good."""
-    _check(_capset(*_NO_CAPABILITIES), "capset")
-
-
-def exit_when_aborted() -> None:
-    """Have `abort()` end this process with exit code SIGABRT: the first process of a PID namespace does not die of
-    a signal that it sends itself."""
-    _signal(signal.SIGABRT, _exit)
-
-
-def default_action(number: int) -> None:
-    """Have a signal do what it does by default. `signal.signal` would first look up what was in its place, among
-    objects that a fresh child has to copy from its parent."""
-    _signal(number, None)
+def name_process(name: str) -> None:
+    """Give this process a name (up to 15 bytes of ASCII) for `ps` and `top`."""
+    buffer = ctypes.create_string_buffer(name.encode("ascii"))
+    prctl(_PR_SET_NAME, ctypes.addressof(buffer))
 
 
 def _check(result: int, what: str) -> None:

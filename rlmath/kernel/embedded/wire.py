@@ -1,8 +1,8 @@
-"""The bytes between the owner, the image and its children. Nothing here trusts what a child wrote.
+"""The bytes between the owner, the image's warden and its children. Nothing here trusts what a child wrote.
 
-Owner and image exchange frames over one stream socket: header `FRAME` (payload length, kind, id of the check), then
+Owner and warden exchange frames over one stream socket: header `FRAME` (payload length, kind, id of the check), then
 the payload. A child gets its job as `JOB` (length, seconds, kind) and what `encode_source` or `encode_trial` made, and
-reports in parts: header `PART` (kind, length), then the payload. The image reads no more of a report than these
+reports in parts: header `PART` (kind, length), then the payload. The warden reads no more of a report than these
 headers, and hands it on as it came.
 """
 
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from rlmath.kernel.embedded.unforked import Buffer
 from rlmath.kernel.protocol import Part, Source
 
 FRAME = struct.Struct("<IBQ")
@@ -23,6 +22,9 @@ PART = struct.Struct("<BI")
 JOB = struct.Struct("<IdB")
 TRIAL = struct.Struct("<II")
 OUTCOME = struct.Struct("<BidddQI")
+
+_DECODER = json.JSONDecoder()
+"""Its `raw_decode` is what `json.loads` comes to: the steps before it are memory that a fresh child would copy."""
 
 MAX_FRAME = 256 << 20
 """A longer frame is taken for a broken stream."""
@@ -73,7 +75,7 @@ class Piece(IntEnum):
     AXIOMS = 5
     """JSON of the message of `#print axioms`."""
     TIMINGS = 6
-    """JSON: seconds by name."""
+    """JSON: nanoseconds by name."""
     FULL = 7
     """The report grew over its limits and was cut off. No payload."""
     END = 8
@@ -142,35 +144,6 @@ def take_frames(buffer: bytearray) -> Iterator[tuple[int, int, bytes]]:
         yield kind, check, payload
 
 
-class Incoming:
-    """Frames out of a socket that does not block, each payload read to where it stays."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._head, self._payload = Buffer(), Buffer()
-
-    def next(self) -> tuple[int, int, Buffer] | None:
-        """The next frame (kind, check, payload); None when no more of it is there yet. Raises EOFError at the end of
-        the stream and ValueError when it is broken."""
-        try:
-            while (head := self._head.peek(FRAME)) is None:
-                self._read(self._head, FRAME.size)
-            length, kind, check = head
-            if length > MAX_FRAME:
-                raise ValueError(f"a frame of {length} bytes")
-            while len(self._payload) < length:
-                self._read(self._payload, length)
-        except BlockingIOError:
-            return None
-        payload, self._payload = self._payload, Buffer()
-        self._head.close()
-        return kind, check, payload
-
-    def _read(self, buffer: Buffer, length: int) -> None:
-        if not buffer.read(self._fd, length - len(buffer)):
-            raise EOFError
-
-
 def result_head(
     check: int,
     end: End,
@@ -215,7 +188,7 @@ def encode_source(source: Source) -> bytes:
 
 def decode_source(job: bytes) -> Source:
     """The inverse of `encode_source`."""
-    command, context, template, pieces, declaration, axioms = json.loads(job)
+    (command, context, template, pieces, declaration, axioms), _ = _DECODER.raw_decode(job.decode("utf-8"))
     return Source(command, context, template, tuple(Part(*p) for p in pieces), declaration, axioms)
 
 

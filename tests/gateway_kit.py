@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import time
@@ -39,6 +38,8 @@ class KernelBackend:
     def __init__(self, kernel: EmbeddedKernel) -> None:
         self.kernel = kernel
         self.down: str | None = None
+        self.refused = 0
+        """How often it was asked while it was down."""
         self.running = 0
         self.judged = 0
         self.callers: list[Caller] = []
@@ -97,6 +98,7 @@ class KernelBackend:
     @contextlib.contextmanager
     def _work(self, caller: Caller) -> Any:
         if self.down:
+            self.refused += 1
             raise KernelUnavailable(self.down)
         self.callers.append(caller)
         self.running += 1
@@ -124,13 +126,6 @@ def keyed(path: Path, *clients: str, **limits: Any) -> tuple[GatewaySettings, di
     """Settings with a key file, and each client's headers."""
     headers = {client: {"authorization": f"Bearer {add(path, client, **limits)}"} for client in clients}
     return GatewaySettings(api_keys=path), headers
-
-
-async def until(condition: Any, timeout_s: float = 10.0) -> None:
-    """Wait for a condition of this process."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 def reply_with_verdict(goal_id: str, request_id: str, /, **parts: Any) -> bytes:

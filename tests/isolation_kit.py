@@ -14,6 +14,8 @@ from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
 
+from waiting import PATIENCE_S, wait_until
+
 from rlmath.kernel.embedded import EmbeddedKernel, Limits, link, warden
 from rlmath.kernel.protocol import CheckResult, Source
 
@@ -81,6 +83,45 @@ def wardens_of(image: int) -> set[int]:
     return found
 
 
+def children_of(image: int) -> set[int]:
+    """The processes of an image's checks."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == image and fields[0] != "Z":
+                found.add(int(entry.name))
+    return found - wardens_of(image)
+
+
+def alive(pid: int) -> bool:
+    """Is there such a process, other than as a zombie?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except OSError:
+        return False
+
+
+BUSY_TICKS = 10
+"""Hundredths of a second of computing: more than a process needs that waits for a check."""
+
+
+def busy_children_of(image: int) -> set[int]:
+    """Those that compute, and so have an endless check under way."""
+
+    def ticks(pid: int) -> int:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0
+        return int(fields[11]) + int(fields[12])
+
+    return {pid for pid in children_of(image) if ticks(pid) >= BUSY_TICKS}
+
+
 def family(kernel: EmbeddedKernel) -> set[int]:
     """The image and all processes that were ever forked for a check, by it or its children, and run no other
     program."""
@@ -108,13 +149,11 @@ def exist(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if Path(path).exists()]
 
 
-def wait_until_idle(kernel: EmbeddedKernel, seconds: float, each: int = 1) -> float:
-    """Wait until nothing is left of earlier checks: the image and its children forked ahead, `each` of so many
-    processes. Seconds it took."""
+def wait_until_idle(kernel: EmbeddedKernel, seconds: float = PATIENCE_S, each: int = 1) -> float:
+    """Wait until nothing is left of earlier checks, and there is what there is then: the image and its children forked
+    ahead, `each` of so many processes. Seconds it took."""
     started = time.monotonic()
-    while len(left := family(kernel)) > 1 + each * kernel.slots:
-        assert time.monotonic() - started < seconds, f"still there: {left}"
-        time.sleep(0.005)
+    wait_until(lambda: len(family(kernel)) == 1 + each * kernel.slots, seconds, lambda: family(kernel))
     return time.monotonic() - started
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from waiting import until
 
 from rlmath.accounting import Attempt, LeafAccounting
 from rlmath.concurrency import Tried, first_answer, run_attempts
@@ -90,7 +91,7 @@ async def test_of_two_exceptions_the_one_that_needs_a_person_comes_out() -> None
 async def test_cancelling_the_whole_ends_every_call() -> None:
     calls = Calls()
     whole = asyncio.create_task(first_answer([calls.call("a", None), calls.call("b", None)], parallel=True))
-    await asyncio.sleep(0.001)
+    await until(lambda: len(calls.log) == 2)
     whole.cancel()
     with pytest.raises(asyncio.CancelledError):
         await whole
@@ -103,11 +104,13 @@ def accounting(lemmas: int, **options: int) -> LeafAccounting:
 
 
 async def test_attempts_that_are_no_longer_needed_are_cancelled() -> None:
+    begun: list[Attempt] = []
     ended: list[tuple[Attempt, str]] = []
 
     async def attempt(number: Attempt) -> Tried:
+        begun.append(number)
         try:
-            await asyncio.sleep(0.002 if number.index == 0 else 10)
+            await (until(lambda: len(begun) == 4) if number.index == 0 else asyncio.Event().wait())
         except asyncio.CancelledError:
             ended.append((number, "cancelled"))
             raise
@@ -126,7 +129,7 @@ async def test_an_attempt_that_is_unavailable_ends_all() -> None:
     async def attempt(number: Attempt) -> Tried:
         running.add(number)
         try:
-            await asyncio.sleep(0.002 if number.lemma == 1 else 10)
+            await (until(lambda: len(running) == 4) if number.lemma == 1 else asyncio.Event().wait())
         finally:
             running.remove(number)
         raise LeafUnavailable("server down")

@@ -7,6 +7,7 @@ import json
 
 import pytest
 from env_kit import GOAL, PLAN, Faulty
+from waiting import until
 
 from rlmath.envs import report
 from rlmath.envs.resources import EpisodeResources, LocalScorer
@@ -108,8 +109,7 @@ async def test_a_deadline_cancels_the_call_and_is_not_a_score() -> None:
 async def test_the_callers_own_cancellation_goes_through() -> None:
     scorer = Faulty(hangs)
     call = asyncio.create_task(score_plan(GOAL, PLAN, resources=EpisodeResources(scorer=scorer)))
-    while not scorer.calls:
-        await asyncio.sleep(0.001)
+    await until(lambda: scorer.calls)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from env_kit import GOAL, PLAN, REWARD, ROOT, Faulty, assert_unscored, env_config, one_trace, rollouts, scores
 from openai_stub import OpenAIStub, Step
+from waiting import until
 
 from rlmath import envs
 from rlmath.envs import EpisodeResources, LocalScorer, set_resources
@@ -250,8 +251,8 @@ FAILURES: dict[str, tuple[Act, dict[str, Any], str | None]] = {
     "status error": (_error, {}, "error"),
     "status context_window_exceeded": (_window, {}, "context_window_exceeded"),
     "a dead server": (_dead, {}, "error"),
-    "our deadline": (_hangs, {"task": {"score_timeout_s": 0.2}}, "error"),
-    "the framework's deadline": (_hangs, {"agent": {"timeout": {"finalize": 0.2, "scoring": 0.2}}}, None),
+    "our deadline": (_hangs, {"task": {"score_timeout_s": 0.5}}, "error"),
+    "the framework's deadline": (_hangs, {"agent": {"timeout": {"finalize": 2.0, "scoring": 2.0}}}, None),
 }
 """What the scorer does, the config, and the status that is recorded (None: there was no time to record one)."""
 
@@ -277,12 +278,12 @@ async def test_a_rollout_with_nothing_to_score_with_has_no_reward() -> None:
 
 async def test_the_scoring_stages_deadline_does_not_touch_a_verdict() -> None:
     async def slowly(goal: GoalSpec, completion: str) -> EpisodeResult:
-        await asyncio.sleep(1.4)
+        await asyncio.sleep(2.5)
         return await verified(goal, completion)
 
     set_resources(EpisodeResources(scorer=Faulty(slowly), goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
-        trace = await one_trace(stub, env_config(agent={"timeout": {"scoring": 1.0}}))
+        trace = await one_trace(stub, env_config(agent={"timeout": {"scoring": 2.0}}))
         assert trace.ok
         assert scores(trace) == {REWARD: 1.0}
         plugged = {"metrics": {"slow": {"fn": "env_kit:slow_metric"}}}
@@ -303,8 +304,7 @@ async def test_a_cancelled_run_cancels_its_scoring() -> None:
     set_resources(EpisodeResources(scorer=scorer, goals=[GOAL]))
     with OpenAIStub(PLAN) as stub:
         run = asyncio.create_task(rollouts(stub, env_config()))
-        while not scorer.calls:
-            await asyncio.sleep(0.01)
+        await until(lambda: scorer.calls)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from isolation_kit import busy_children_of
+from waiting import until
 
 from rlmath.episode import run_episode
 from rlmath.errors import InputError, KernelUnavailable, LeafUnavailable
@@ -259,7 +261,7 @@ async def test_a_composed_theorem_that_fails_where_its_pieces_passed(kernel: Emb
 
 async def test_a_check_that_takes_too_long_is_the_plans_failure(kernel: EmbeddedKernel) -> None:
     completion = plan("repeat (have h : True := trivial)", "h1 : True")
-    result = await episode(kernel, ADD_ZERO, completion, budgets=Budgets(verify_timeout_s=0.4))
+    result = await episode(kernel, ADD_ZERO, completion, budgets=Budgets(verify_timeout_s=2.0))
     assert (result.status, result.detail) == (
         Status.PLAN_INVALID,
         "assembly: its check ran out of time (verify_timeout_s)",
@@ -482,9 +484,9 @@ async def test_a_cancelled_episode_leaves_nothing_running(kernel: EmbeddedKernel
     watched = Watched(kernel)
     slow = plan("repeat (have h : True := trivial)", "h1 : True", "h2 : True")
     running = asyncio.create_task(episode(watched, ADD_ZERO, slow))
-    while not watched.running:
-        await asyncio.sleep(0.001)
-    await asyncio.sleep(0.05)
+    image = kernel.stats().image_pid
+    assert image is not None
+    await until(lambda: watched.running and busy_children_of(image))
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

@@ -7,16 +7,17 @@ import gc
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from isolation_kit import wardens_of
+from isolation_kit import alive, busy_children_of, children_of, wardens_of
+from waiting import PATIENCE_S, until, wait_until
 
 from rlmath.errors import InputError, KernelUnavailable
 from rlmath.kernel.embedded import EmbeddedKernel, Limits
@@ -44,32 +45,14 @@ async def kernel() -> AsyncIterator[EmbeddedKernel]:
         yield kernel
 
 
-def children_of(pid: int) -> set[int]:
-    """The processes of an image's checks."""
-    found = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[1]) == pid and fields[0] != "Z":
-                found.add(int(entry.name))
-    return found - wardens_of(pid)
+def wait_until_gone(pids: set[int]) -> None:
+    wait_until(lambda: not any(map(alive, pids)), shows=lambda: {pid for pid in pids if alive(pid)})
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
-
-
-def wait_until_gone(pids: set[int], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while left := {pid for pid in pids if alive(pid)}:
-        assert time.monotonic() < deadline, f"still running: {left}"
-        time.sleep(0.01)
+async def busy(image: int, count: int) -> set[int]:
+    """Wait until so many children compute."""
+    await until(lambda: len(busy_children_of(image)) == count, shows=lambda: children_of(image))
+    return busy_children_of(image)
 
 
 # -- what a check reports
@@ -213,17 +196,22 @@ async def test_no_time_at_all_is_bad_input(kernel: EmbeddedKernel, seconds: floa
 
 
 async def test_an_endless_tactic_ends_at_its_time(kernel: EmbeddedKernel) -> None:
-    result = await kernel.check(ENDLESS, timeout_s=0.3)
-    assert result.timed_out
-    assert result.crashed is None
-    assert result.gate is not None
-    assert result.gate.ok
-    assert 0.3 <= result.elapsed_s <= 0.4
+    elapsed = []
+    for _ in range(5):
+        result = await kernel.check(ENDLESS, timeout_s=0.3)
+        assert result.timed_out
+        assert result.crashed is None
+        assert result.gate is not None
+        assert result.gate.ok
+        elapsed.append(result.elapsed_s)
+    assert min(elapsed) >= 0.3
+    assert statistics.median(elapsed) <= 0.4, elapsed
 
 
 async def test_time_counts_from_taking_the_job_not_from_waiting_for_a_slot(kernel: EmbeddedKernel) -> None:
     results = await asyncio.gather(*(kernel.check(ENDLESS, timeout_s=0.3) for _ in range(6)))
-    assert all(0.3 <= r.elapsed_s <= 0.4 for r in results)
+    assert min(r.elapsed_s for r in results) >= 0.3
+    assert statistics.median(r.elapsed_s for r in results) <= 0.4, results
     assert max(r.timings["queue"] for r in results) > 0.5
 
 
@@ -280,50 +268,38 @@ async def test_two_clients_at_once_each_get_their_own_result(kernel: EmbeddedKer
 async def test_cancelling_frees_the_slot_and_ends_the_process(kernel: EmbeddedKernel) -> None:
     image = kernel.stats().image_pid
     assert image is not None
-    checks = [asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60)) for _ in range(2)]
-    waiting = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
-    await asyncio.sleep(0.3)
-    busy = children_of(image)
+    await until(lambda: not busy_children_of(image))
+    checks = [asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=600)) for _ in range(2)]
+    waiting = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=600))
+    running = await busy(image, 2)
     for task in (*checks, waiting):
         task.cancel()
     results = await asyncio.gather(*checks, waiting, return_exceptions=True)
     assert all(isinstance(r, asyncio.CancelledError) for r in results)
-    started = time.monotonic()
-    assert (await kernel.check(EASY, timeout_s=20)).messages == ()
-    assert time.monotonic() - started < 10
-    await asyncio.sleep(0.2)
-    assert len(children_of(image) & busy) <= 2, "the endless checks are still running"
+    async with asyncio.timeout(PATIENCE_S):  # the endless ones would have their slots for ten times as long
+        assert (await kernel.check(EASY, timeout_s=20)).messages == ()
+    await until(lambda: not children_of(image) & running)
     assert kernel.stats().in_flight == 0
 
 
 async def test_children_are_forked_ahead_and_serve_one_check_each(kernel: EmbeddedKernel) -> None:
     image = kernel.stats().image_pid
     assert image is not None
-    await asyncio.sleep(0.2)
+    await until(lambda: len(children_of(image)) == kernel.slots, shows=lambda: children_of(image))
     before = children_of(image)
-    assert len(before) == kernel.slots
     await asyncio.gather(*(kernel.check(EASY, timeout_s=20) for _ in range(4)))
-    await asyncio.sleep(0.3)
-    after = children_of(image)
-    assert len(after) == kernel.slots
-    assert not before & after
-
-
-def busiest_child_of(image: int) -> int:
-    def cpu_ticks(pid: int) -> int:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) + int(fields[12])
-
-    return max(children_of(image), key=cpu_ticks)
+    await until(lambda: not before & children_of(image), shows=lambda: (before, children_of(image)))
+    await until(lambda: len(children_of(image)) == kernel.slots, shows=lambda: children_of(image))
 
 
 async def kill_a_check(kernel: EmbeddedKernel) -> None:
     """From outside, in the middle of it: it has no verdict."""
     image = kernel.stats().image_pid
     assert image is not None
+    await until(lambda: not busy_children_of(image))
     check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
-    await asyncio.sleep(0.3)
-    os.kill(busiest_child_of(image), signal.SIGKILL)
+    (pid,) = await busy(image, 1)
+    os.kill(pid, signal.SIGKILL)
     with pytest.raises(KernelUnavailable, match="killed from outside"):
         await check
 
@@ -341,10 +317,11 @@ async def test_what_the_image_hands_on_is_not_held_against_a_check_that_may_have
 async def test_idle_children_killed_from_outside_are_replaced(kernel: EmbeddedKernel) -> None:
     image = kernel.stats().image_pid
     assert image is not None
-    for pid in children_of(image):
+    await until(lambda: len(children_of(image)) == kernel.slots, shows=lambda: children_of(image))
+    killed = children_of(image)
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    await asyncio.sleep(0.3)
-    assert len(children_of(image)) == kernel.slots
+    await until(lambda: len(children_of(image) - killed) == kernel.slots, shows=lambda: (killed, children_of(image)))
     assert (await kernel.check(EASY, timeout_s=20)).messages == ()
 
 
@@ -353,7 +330,7 @@ async def test_a_killed_image_takes_no_verdict_with_it_and_comes_back() -> None:
         image = kernel.stats().image_pid
         assert image is not None
         checks = [asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60)) for _ in range(3)]
-        await asyncio.sleep(0.3)
+        await busy(image, 2)
         family = {image, *children_of(image), *wardens_of(image)}
         os.kill(image, signal.SIGKILL)
         results = await asyncio.gather(*checks, return_exceptions=True)
@@ -372,7 +349,7 @@ async def test_closing_leaves_no_process_and_no_check_hanging() -> None:
     image = kernel.stats().image_pid
     assert image is not None
     check = asyncio.ensure_future(kernel.check(ENDLESS, timeout_s=60))
-    await asyncio.sleep(0.2)
+    await busy(image, 1)
     family = {image, *children_of(image), *wardens_of(image)}
     assert len(family) >= 3
     await kernel.aclose()
@@ -401,7 +378,7 @@ def test_a_killed_owner_leaves_no_process() -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         image = int(owner.stdout.readline())
-        time.sleep(0.3)
+        wait_until(lambda: busy_children_of(image))
         family = {image, *children_of(image), *wardens_of(image)}
         assert len(family) >= 3
         owner.kill()
@@ -469,6 +446,8 @@ def epolled_and_open(pid: int) -> tuple[set[str], set[str]]:
     descriptors = Path(f"/proc/{pid}/fd")
     os.kill(pid, signal.SIGSTOP)
     try:
+        stat = Path(f"/proc/{pid}/stat")  # it stops once it is through with the system call that it is in
+        wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "T")
         held = {entry.name: os.readlink(entry) for entry in descriptors.iterdir()}
         polls = [Path(f"/proc/{pid}/fdinfo/{name}").read_text() for name, kind in held.items() if "eventpoll" in kind]
     finally:
@@ -490,7 +469,9 @@ async def test_a_pipe_that_was_closed_wakes_nobody(kernel: EmbeddedKernel) -> No
             await asyncio.sleep(0.001)
 
     watching = asyncio.create_task(look())
-    for number in range(60):
+    for number in range(600):
+        if number >= 60 and len(looks) > 50:
+            break
         pair = (plain(f"example : {number} = {number + part} - {part} := rfl") for part in (1, 2))
         await asyncio.gather(*(kernel.check(source, timeout_s=20) for source in pair))
     assert not watching.done(), watching

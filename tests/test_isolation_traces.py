@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from isolation_kit import (
     wait_until_idle,
     warden_pid,
 )
+from waiting import until, wait_until
 
 from rlmath.kernel.embedded import EmbeddedKernel, Limits
 from rlmath.kernel.protocol import Source
@@ -50,7 +51,7 @@ async def test_a_check_cannot_find_the_text_of_an_earlier_one_in_its_memory() ->
         await all_at_once(python(f"{noise}say('{marker}')\ntime.sleep(9)"), timeout_s=0.2)
         await all_at_once(python(f"while True: say('{marker}' * 1000)"))
         await all_at_once(*[Source("#check Nat")] * (2 * kernel.slots))
-        wait_until_idle(kernel, 5)
+        wait_until_idle(kernel)
         for pid in family(kernel):
             assert memory_holds(pid, marker.encode()) == [], f"{pid}, the image is {image_pid(kernel)}"
 
@@ -58,17 +59,17 @@ async def test_a_check_cannot_find_the_text_of_an_earlier_one_in_its_memory() ->
 async def test_a_check_cannot_find_the_text_of_one_that_waits() -> None:
     marker = f"zq{secrets.token_hex(16)}"
     async with hostile_kernel() as kernel:
-        wait_until_idle(kernel, 5)
-        ahead = family(kernel) - {image_pid(kernel)}
-        running = [asyncio.ensure_future(kernel.check(python("time.sleep(60)"), timeout_s=60)) for _ in range(2)]
-        await asyncio.sleep(0.5)
-        waiting = asyncio.ensure_future(kernel.check(Source(f"-- {marker}"), timeout_s=60))
-        await asyncio.sleep(0.2)
-        for pid in family(kernel) - ahead - {image_pid(kernel)}:
+        wait_until_idle(kernel)
+        known = family(kernel)
+        running = [asyncio.ensure_future(kernel.check(python("time.sleep(600)"), timeout_s=600)) for _ in range(2)]
+        await until(lambda: len(family(kernel) - known) == 2, shows=lambda: (known, family(kernel)))
+        waiting = asyncio.ensure_future(kernel.check(Source(f"-- {marker}"), timeout_s=600))
+        await until(lambda: memory_holds(warden_pid(kernel), marker.encode()))
+        for pid in family(kernel) - known:
             os.kill(pid, signal.SIGKILL)  # those that were forked when the two began; others take their place
-        await asyncio.sleep(0.5)
-        forked_since = family(kernel) - ahead - {image_pid(kernel)}
-        assert len(forked_since) == 2
+            known.add(pid)
+        await until(lambda: len(family(kernel) - known) == 2, shows=lambda: (known, family(kernel)))
+        forked_since = family(kernel) - known
         assert memory_holds(warden_pid(kernel), marker.encode()) != []
         inherited = {image_pid(kernel), *forked_since}
         assert [pid for pid in inherited if memory_holds(pid, marker.encode())] == []
@@ -84,30 +85,36 @@ async def test_checks_are_in_a_bounded_control_group() -> None:
     limits = Limits(memory_bytes=1 << 30, processes=50)
     kernel = EmbeddedKernel(slots=2, limits=limits)
     await kernel.start()
-    wait_until_idle(kernel, 5)
+    wait_until_idle(kernel)
     groups = control_groups(kernel)
     assert {name for name, _ in groups} == {"memory", "pids"}
     for name, directory in groups:
         file, value = {"memory": ("memory.limit_in_bytes", 2 << 30), "pids": ("pids.max", 3 * 2 * 50)}[name]
         assert int((directory / file).read_text()) == value
-        deadline = time.monotonic() + 5
-        while members_of(directory) != family(kernel) - {image_pid(kernel)}:  # a fork enters it a little later
-            assert time.monotonic() < deadline, (members_of(directory), family(kernel))
-            await asyncio.sleep(0.01)
+        # A fork enters it a little later.
+        await until(
+            lambda directory=directory: members_of(directory) == family(kernel) - {image_pid(kernel)},
+            shows=lambda directory=directory: (members_of(directory), family(kernel)),
+        )
     os.kill(image_pid(kernel), signal.SIGKILL)
-    while kernel.stats().image_pid is None or kernel.stats().restarts == 0:
-        await asyncio.sleep(0.05)
-    assert [directory for _, directory in groups if directory.exists()] == []
+    await until(lambda: kernel.stats().image_pid is not None and kernel.stats().restarts)
+    await until(lambda: not any(directory.exists() for _, directory in groups), shows=lambda: groups)
     groups = control_groups(kernel)
     await kernel.aclose()
     assert [directory for _, directory in groups if directory.exists()] == []
 
 
 def control_groups(kernel: EmbeddedKernel) -> list[tuple[str, Path]]:
-    """Controllers and directories of the groups of its checks."""
-    child = min(family(kernel) - {image_pid(kernel)})
-    lines = [line.split(":", 2) for line in text_of(f"/proc/{child}/cgroup").splitlines()]
-    return [(names, Path(f"/sys/fs/cgroup/{names}{path}")) for _, names, path in lines if "/rlmath-" in path]
+    """Controllers and directories of the groups of its checks, which a fork enters a little later."""
+
+    def look() -> list[tuple[str, Path]]:
+        lines: list[list[str]] = []
+        with contextlib.suppress(ValueError, FileNotFoundError, ProcessLookupError):
+            child = min(family(kernel) - {image_pid(kernel)})
+            lines = [line.split(":", 2) for line in text_of(f"/proc/{child}/cgroup").splitlines()]
+        return [(names, Path(f"/sys/fs/cgroup/{names}{path}")) for _, names, path in lines if "/rlmath-" in path]
+
+    return wait_until(lambda: found if len(found := look()) == 2 else [])
 
 
 def members_of(directory: Path) -> set[int]:

@@ -19,7 +19,7 @@ UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 USER = 61_234
 
 LOOK = """
-import asyncio, json, os, sys
+import asyncio, json, os, statistics, sys
 from dataclasses import asdict
 from isolation_kit import family, hostile_kernel, image_pid, python, run, wait_until_idle
 from rlmath.errors import KernelUnavailable
@@ -61,10 +61,12 @@ async def look():
         found["crashes"] = [result.crashed for result in ends]
     if "processes" not in found["off"]:
         async with hostile_kernel(without=("system_calls",)) as kernel:
-            result = await kernel.check(python(SLEEPER), timeout_s=0.5)
-            found["sleeper"] = [result.timed_out, *json.loads(result.messages[0].text)]
-            found["late"] = result.elapsed_s - 0.5
-            wait_until_idle(kernel, 5, each=2)  # the one that stepped into the namespace, and the one it left outside
+            results = []
+            for _ in range(5):
+                results.append(await kernel.check(python(SLEEPER), timeout_s=1.0))
+            found["sleepers"] = [[r.timed_out, *json.loads(r.messages[0].text)] for r in results]
+            found["late"] = statistics.median(r.elapsed_s for r in results) - 1.0
+            wait_until_idle(kernel, each=2)  # the one that stepped into the namespace, and the one it left outside
     try:
         async with EmbeddedKernel(slots=1, require_isolation=True):
             found["required"] = "started"
@@ -83,7 +85,7 @@ def look(user: int, namespaces: bool) -> dict[str, Any]:
         command = [sys.executable, str(UNPRIVILEGED), directory, str(user), str(int(namespaces)), LOOK]
         repository = str(UNPRIVILEGED.parents[1])
         environment = {**os.environ, "PYTHONPATH": repository}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)
         return found
@@ -97,7 +99,7 @@ def test_an_ordinary_user_has_all_but_users_of_its_own() -> None:
     assert found["axioms"] == "'probe' depends on axioms: [propext]"
     assert (found["overflow"], found["crashes"]) == ("stack overflow", ["PANIC", "signal 11"])
     assert found["attacks"] == ["EPERM", "EPERM", "ENOENT", "ENOENT", "EPERM", "EPERM"]
-    assert found["sleeper"] == [True, 1, USER]
+    assert found["sleepers"] == [[True, 1, USER]] * 5
     assert found["late"] <= 0.1
     assert "user (not root: every check runs as user 61234)" in found["required"]
 

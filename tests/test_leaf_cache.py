@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from openai_stub import OpenAIStub, Step
+from waiting import until
 
 from rlmath.errors import InputError, LeafUnavailable
 from rlmath.leaf.cache import AttemptCache, CachedProver
@@ -42,12 +43,6 @@ async def prover(stub: OpenAIStub, cache: Path, **settings: Any) -> AsyncIterato
         yield made
     finally:
         await made.aclose()
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def test_a_top_up_generates_exactly_what_is_missing(tmp_path: Path) -> None:
@@ -120,7 +115,7 @@ async def test_equal_calls_at_the_same_time_generate_once(tmp_path: Path) -> Non
 
 
 async def test_a_cancelled_caller_stops_the_generation_only_when_nobody_else_wants_it(tmp_path: Path) -> None:
-    with OpenAIStub(numbered, [Step(delay_s=0.3), Step(hang=True), Step()]) as stub:
+    with OpenAIStub(numbered, [Step(delay_s=1.5), Step(hang=True), Step()]) as stub:
         async with prover(stub, tmp_path / "a.sqlite") as leaf:
             first, second = (asyncio.create_task(leaf.attempts(TASK, [0])) for _ in range(2))
             await until(lambda: stub.in_flight == 1)
@@ -146,7 +141,7 @@ async def test_a_shared_failure_reaches_every_caller_and_is_forgotten(tmp_path: 
 
 async def test_the_first_text_stored_wins_and_the_loser_says_so(tmp_path: Path) -> None:
     """Two provers with a cache object each stand for two processes: neither sees the other's generation under way."""
-    with OpenAIStub(numbered, [Step(delay_s=0.2), Step()]) as stub:
+    with OpenAIStub(numbered, [Step(delay_s=1.5), Step()]) as stub:
         async with prover(stub, tmp_path / "a.sqlite") as slow, prover(stub, tmp_path / "a.sqlite") as quick:
             pending = asyncio.create_task(slow.attempts(TASK, [0]))
             await until(lambda: stub.in_flight == 1)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from openai_stub import OpenAIStub, Step
+from waiting import until
 
 from rlmath.errors import InputError, LeafUnavailable
 from rlmath.leaf.config import OpenAILeaf
@@ -355,9 +356,3 @@ def test_identity_and_cache_key_tell_distributions_apart() -> None:
         for url, model in [("http://a/v1", "x"), ("http://b/v1", "y")]
     ]
     assert len({leaf.cache_key(TASK) for leaf in moved}) == 1
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(10):
-        while not condition():
-            await asyncio.sleep(0.005)

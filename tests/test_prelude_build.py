@@ -15,7 +15,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import wait_until
 
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.embedded import build, shared_object
@@ -88,17 +88,10 @@ def start_builder(cache: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", BUILDER], env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def until(condition: Callable[[], object], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.slow
 def test_builds_survive_a_kill_happen_once_and_are_alike(tmp_path: Path, prelude: Prelude) -> None:
     killed = start_builder(tmp_path)
-    until(lambda: list((tmp_path / "prelude").glob("*.tmp-*/build/Prelude/*.olean")), 60)
+    wait_until(lambda: list((tmp_path / "prelude").glob("*.tmp-*/build/Prelude/*.olean")))
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert not (tmp_path / "prelude" / prelude.digest).exists()

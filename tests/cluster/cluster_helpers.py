@@ -120,3 +120,19 @@ def kill_scheduler(cluster: LocalCluster) -> None:
     """SIGKILL its process; Ray starts another."""
     actor = ray.get_actor("scheduler", namespace=cluster.namespace)
     os.kill(ray.get(actor.__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
+
+
+def kernel_checks(cluster: LocalCluster) -> dict[str, int]:
+    """Results that the kernels themselves have counted by now, by environment. The status has them as of a pulse that
+    may be old."""
+    scheduler = ray.get_actor("scheduler", namespace=cluster.namespace)
+    links = ray.get(
+        scheduler.__ray_call__.remote(
+            lambda running: [(link.environment, link.actor) for link in running._pool._links.values()]
+        )
+    )
+    pulses = ray.get([actor.ping.remote() for _, actor in links])
+    counted: dict[str, int] = {}
+    for (environment, _), pulse in zip(links, pulses, strict=True):
+        counted[environment] = counted.get(environment, 0) + pulse.kernel.checks
+    return counted

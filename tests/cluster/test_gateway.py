@@ -178,20 +178,20 @@ def test_the_command_serves_reloads_keys_and_stops_in_good_order(cluster: LocalC
             served.next("the API keys stay as they were")
             assert http.get("/v1/kernels").status_code == 200
 
-            body = {"goal": {"prop": GOAL.prop}, "completion": ENDLESS, "budgets": {"verify_timeout_s": 4.0}}
+            body = {"goal": {"prop": GOAL.prop}, "completion": ENDLESS, "budgets": {"verify_timeout_s": 10.0}}
             head = "POST /v1/score HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
             host, port = served.url.removeprefix("http://").split(":")
             with socket.create_connection((host, int(port))) as connection:
                 text = json.dumps(body).encode()
                 head += f"authorization: Bearer {second}\r\ncontent-length: {len(text)}\r\n\r\n"
                 connection.sendall(head.encode() + text)
-                assert until(lambda: http.get("/v1/status").json()["open"] == 1, 20)
+                assert until(lambda: http.get("/v1/status").json()["open"] == 1, 60)
                 served.process.send_signal(signal.SIGTERM)
                 served.next("stopping")
                 assert until(lambda: http.get("/readyz").status_code == 503, 10)
                 refused = http.post("/v1/score", json={"goal": {"prop": "True"}, "completion": "x"})
                 assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
-                connection.settimeout(30)
+                connection.settimeout(60)
                 reply = b""
                 while chunk := connection.recv(65_536):
                     reply += chunk

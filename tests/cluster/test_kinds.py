@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cluster_helpers import GOAL, TRUE, renamed
+from cluster_helpers import GOAL, TRUE, kernel_checks, renamed
 
-from cluster.api import Caller, ClusterSettings, ScoreRequest
+from cluster.api import Caller, ScoreRequest
 from cluster.kinds import MemoryClass
 from cluster.local import LocalCluster
 from rlmath.kernel.config import EmbeddedKernelConfig
@@ -80,17 +79,13 @@ def test_a_request_may_ask_for_a_class_and_a_kernel(several: LocalCluster) -> No
 
 
 def test_a_plan_is_judged_by_the_kernel_it_names(several: LocalCluster) -> None:
-    def checks() -> dict[str, int]:
-        time.sleep(2 * ClusterSettings().ping_period_s + 0.5)  # for a pulse that is younger
-        return {worker["environment"]: worker["checks"] for worker in several.status()["workers"]}
-
     client, loop = several._running()
     plan = renamed(TRUE, "named")
-    before = checks()
+    before = kernel_checks(several)
     for kernel, other in (("second", "default"), ("", "second")):
         result = loop.run(client.score(ScoreRequest(f"named-{kernel}", GOAL, plan, kernel=kernel)))
         assert result.status is Status.VERIFIED
-        after = checks()
+        after = kernel_checks(several)
         assert after[f"{kernel or 'default'}/small"] > before[f"{kernel or 'default'}/small"]
         assert after[f"{other}/small"] == before[f"{other}/small"], "one kernel's results are not another's"
         before = after

@@ -16,13 +16,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from waiting import PATIENCE_S, until
 
 from cluster import line as line_module
 from cluster.line import MOST_FRAME, MOST_GUESTS, Address, Line, LineFailed, Listener, connect
 
 LIFE, SECRET = "3.7", secrets.token_bytes(32)
-SOON_S = 10.0
+SOON_S = PATIENCE_S
 SHORT_S = 0.3
+LONGER_S = 1.5
+"""Enough for all that two ends have to say at the beginning."""
 SO_ATTACH_FILTER = 26
 
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -320,12 +323,12 @@ async def test_a_line_that_comes_as_its_time_is_over_ends_without_a_word() -> No
     class Slow(Ear):
         def opened(self, line: Line) -> None:
             super().opened(line)
-            time.sleep(2 * SHORT_S)  # the scheduler's loop has much else to do; the proof is on its way already
+            time.sleep(2 * LONGER_S)  # the scheduler's loop has much else to do; the proof is on its way already
 
     worker, scheduler = Slow(), Ear()
     async with listening(worker) as (_, address):
         with pytest.raises(LineFailed, match="within"):
-            await connect(address, LIFE, SECRET, scheduler, timeout_s=SHORT_S)
+            await connect(address, LIFE, SECRET, scheduler, timeout_s=LONGER_S)
         await worker.until(lambda: worker.reasons != [])
     assert scheduler.line is not None, "it came"
     assert scheduler.reasons == [], "else a life that goes on by calls is lost for it"
@@ -404,5 +407,4 @@ async def test_closing_leaves_no_task_and_frees_the_port() -> None:
         again = await listener.start("127.0.0.1")
         listener.expect(LIFE, SECRET, Ear())
         await connect(again, LIFE, SECRET, Ear())
-    await asyncio.sleep(0.05)
-    assert asyncio.all_tasks() <= before
+    await until(lambda: asyncio.all_tasks() <= before, shows=asyncio.all_tasks)

@@ -8,6 +8,8 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from waiting import until
+
 from cluster.api import Caller, ClusterSettings
 from cluster.autoscale import Autoscale
 from cluster.caps import Accounts
@@ -119,7 +121,7 @@ async def test_what_one_turn_decides_travels_together_unless_it_is_much() -> Non
     pool, life = await ready(lambda checks: [])
     life.way = Noted()
     tasks = [ask(pool, number) for number in range(8)]
-    await asyncio.sleep(0.05)
+    await until(lambda: sum(map(len, sent)) == 8)
     assert sent == [[0, 1, 2], [3, 4, 5], [6, 7]]
     for task in tasks:
         task.cancel()

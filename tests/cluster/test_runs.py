@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster_helpers import ENDLESS, GOAL, TRUE, expected, kill_scheduler, requests, until
+from cluster_helpers import ENDLESS, GOAL, TRUE, expected, kernel_checks, kill_scheduler, requests, until
 
-from cluster.api import Caller, ClusterSettings, ScoreRequest
+from cluster.api import Caller, ScoreRequest
 from cluster.caps import Caps
 from cluster.local import LocalCluster
 from rlmath.errors import CapReached, InputError
@@ -23,22 +23,16 @@ TWO_ATTEMPTS = {"leaf": RecordedLeaf(), "recorded": {"h1": ["exact 0", "intro n\
 FOUR = Budgets(leaf_attempts_per_lemma=4)
 
 
-def kernel_checks(cluster: LocalCluster) -> int:
-    """Results that the kernels themselves have counted, as of a pulse that is younger than this call."""
-    time.sleep(2 * ClusterSettings().ping_period_s + 0.5)
-    return sum(int(worker["checks"]) for worker in cluster.status()["workers"])
-
-
 def test_sixteen_identical_checks_cost_one(cluster: LocalCluster) -> None:
     source = Source("theorem sixteen : ∀ n : Nat, n + 0 = n := fun _ => rfl")
-    before, asked = kernel_checks(cluster), cluster.status()
+    before, asked = sum(kernel_checks(cluster).values()), cluster.status()
     client, loop = cluster._running()
     results = [loop.submit(client.check(source, timeout_s=30.0, caller=Caller("sixteen"))) for _ in range(16)]
     first, *others = [future.result() for future in results]
     assert first.errors == ()
     assert all(other == first for other in others)
     shared = {key: cluster.status()[key] - asked[key] for key in ("cache_hits", "checks_shared", "checks_done")}
-    assert shared["checks_done"] == kernel_checks(cluster) - before == 1
+    assert shared["checks_done"] == sum(kernel_checks(cluster).values()) - before == 1
     assert shared["cache_hits"] + shared["checks_shared"] == 15
 
 
@@ -50,23 +44,23 @@ def test_sixteen_identical_statements_of_a_group_cost_one_kernel_check(cluster: 
         for n in range(16)
     ]
     run = cluster.open_run(client="group")
-    before, asked = kernel_checks(cluster), cluster.status()
+    before, asked = sum(kernel_checks(cluster).values()), cluster.status()
     results = [result for _, result in cluster.score_many(group, run=run)]
     assert {result.status for result in results} == {Status.PLAN_INVALID}
     done = cluster.status()["checks_done"] - asked["checks_done"]
     # The goal once, the statement once, and each plan.
-    assert done == kernel_checks(cluster) - before == 1 + 1 + 16
+    assert done == sum(kernel_checks(cluster).values()) - before == 1 + 1 + 16
 
 
 def test_identical_requests_of_a_group_cost_the_checks_of_one(cluster: LocalCluster) -> None:
     plan = "#lemma h1 : ∀ n : Nat, 0 + n = n\n#assembly\nintro n\nexact h1 n\n#end\n"
     group = [ScoreRequest(f"same-{n}", GOAL, plan) for n in range(16)]
-    first = kernel_checks(cluster)
+    first = sum(kernel_checks(cluster).values())
     cluster.score(GOAL, plan.replace("0 + n = n", "0 + (n + 0) = n"))
-    alone = kernel_checks(cluster) - first
+    alone = sum(kernel_checks(cluster).values()) - first
     results = [result for _, result in cluster.score_many(group)]
     assert len({result.status for result in results}) == 1
-    assert kernel_checks(cluster) - first - alone <= alone
+    assert sum(kernel_checks(cluster).values()) - first - alone <= alone
 
 
 def test_attempts_are_charged_as_the_episode_counts_them_and_the_cap_is_a_refusal(cluster: LocalCluster) -> None:
@@ -111,8 +105,8 @@ def test_kernel_seconds_are_held_before_a_check_begins(cluster: LocalCluster) ->
     assert (caught.value.cap, caught.value.limit, caught.value.spent) == ("kernel_s", 5.0, 0.0)
     assert run.account().spent.kernel_us == 0
     more = cluster.open_run(caps=Caps(kernel_s=500.0), client="kernel", name=run.name)
-    assert cluster.score(GOAL, ENDLESS, budgets=Budgets(verify_timeout_s=1.5), run=more).reward == 0.0
-    assert 1.5 <= more.account().spent.kernel_s <= 5.0
+    assert cluster.score(GOAL, ENDLESS, budgets=Budgets(verify_timeout_s=2.0), run=more).reward == 0.0
+    assert 2.0 <= more.account().spent.kernel_s <= 5.0
 
 
 def test_wall_time_ends_what_is_under_way(cluster: LocalCluster) -> None:
@@ -123,7 +117,7 @@ def test_wall_time_ends_what_is_under_way(cluster: LocalCluster) -> None:
     assert time.monotonic() - began < 60
     with pytest.raises(CapReached, match="wall_s"):
         cluster.score(GOAL, TRUE, run=run)
-    assert until(lambda: cluster.status()["in_flight"] == 0, 10)
+    assert until(lambda: cluster.status()["in_flight"] == 0, 60)
 
 
 def test_an_unknown_kernel_or_memory_class_is_told(cluster: LocalCluster) -> None:

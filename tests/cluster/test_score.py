@@ -64,7 +64,7 @@ def test_a_broken_goal_is_its_authors_fault_and_no_evidence(cluster: LocalCluste
 
 
 def test_a_check_that_uses_up_its_time_is_evidence(cluster: LocalCluster) -> None:
-    result = cluster.score(GOAL, ENDLESS, budgets=Budgets(verify_timeout_s=0.5))
+    result = cluster.score(GOAL, ENDLESS, budgets=Budgets(verify_timeout_s=2.0))
     assert (result.status, result.reward) == (Status.PLAN_INVALID, 0.0)
     assert "time" in result.detail
 
@@ -96,14 +96,14 @@ def test_no_more_requests_are_begun_than_may_be_in_flight(cluster: LocalCluster)
 
 
 def test_closing_the_iterator_ends_what_is_under_way(cluster: LocalCluster) -> None:
-    first = ScoreRequest("closing-first", GOAL, ENDLESS, Budgets(verify_timeout_s=0.5))
+    first = ScoreRequest("closing-first", GOAL, ENDLESS, Budgets(verify_timeout_s=2.0))
     endless = [ScoreRequest(f"closing-{i}", GOAL, ENDLESS, Budgets(verify_timeout_s=600.0)) for i in range(6)]
     results = cluster.score_many([first, *endless])
     assert next(results)[0] is first
-    assert until(lambda: cluster.status()["in_flight"] > 0, 10)
+    assert until(lambda: cluster.status()["in_flight"] > 0, 60)
     results.close()
-    assert until(lambda: not (cluster.status()["in_flight"] or cluster.status()["queued"]), 10)
-    assert cluster.status()["requests_running"] == 0
+    unfinished = ("in_flight", "queued", "requests_running")
+    assert until(lambda: not any(status[key] for status in [cluster.status()] for key in unfinished), 60)
 
 
 async def test_the_async_client_cancels_what_its_caller_cancels(cluster: LocalCluster) -> None:
@@ -117,7 +117,7 @@ async def test_the_async_client_cancels_what_its_caller_cancels(cluster: LocalCl
     for task in tasks:
         task.cancel()
     assert all(isinstance(e, asyncio.CancelledError) for e in await asyncio.gather(*tasks, return_exceptions=True))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (status := await cluster.client.status()).in_flight or status.queued or status.requests_running:
             await asyncio.sleep(0.05)
         assert (await cluster.client.score(ScoreRequest("cancel-after", GOAL, TRUE))).status is Status.VERIFIED

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import ray
+from waiting import PATIENCE_S, until
 
 from cluster import ways
 from cluster.api import Caller, ClusterSettings
@@ -36,7 +37,7 @@ from rlmath.types import KernelIdentity
 
 LIFE, SECRET = "0.1", b"s" * 32
 SLOTS = 2
-SOON_S = 10.0
+SOON_S = PATIENCE_S
 ENDLESS = Source("endless")
 
 
@@ -99,9 +100,7 @@ class Worker:
         return address
 
     async def all_ended(self) -> None:
-        async with asyncio.timeout(SOON_S):
-            while len(self.kernel.ended) < len(self.kernel.began):
-                await asyncio.sleep(0.01)
+        await until(lambda: len(self.kernel.ended) == len(self.kernel.began))
 
 
 @asynccontextmanager
@@ -160,9 +159,7 @@ async def test_a_check_that_is_stopped_is_answered_once_too() -> None:
 async def test_when_the_scheduler_goes_its_checks_end_and_the_worker_serves_a_next_life() -> None:
     async with lined() as (worker, _, way):
         way.send([check(number, ENDLESS) for number in range(5)], [])
-        async with asyncio.timeout(SOON_S):
-            while len(worker.kernel.began) < 5:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(worker.kernel.began) == 5)
         way.close()
         await worker.all_ended()
         with pytest.raises(KernelUnavailable, match="session is over"):
@@ -178,7 +175,7 @@ async def test_when_the_scheduler_goes_its_checks_end_and_the_worker_serves_a_ne
 async def test_when_the_worker_goes_the_life_is_lost_and_says_so() -> None:
     async with lined() as (worker, scheduler, way):
         way.send([check(0, ENDLESS)], [])
-        await asyncio.sleep(0.05)
+        await until(lambda: worker.kernel.began)
         await worker.listener.close()
         await scheduler.heard(reasons=1)
         assert scheduler.reasons[0].startswith("the line broke")
@@ -247,8 +244,7 @@ async def test_no_task_is_left() -> None:
     async with lined() as (_, scheduler, way):
         way.send([check(0), check(1, ENDLESS)], [])
         await scheduler.heard(answers=1)
-    await asyncio.sleep(0.05)
-    assert asyncio.all_tasks() <= before
+    await until(lambda: asyncio.all_tasks() <= before, shows=asyncio.all_tasks)
 
 
 # Which way is taken

@@ -13,8 +13,9 @@ import pytest
 import pytest_asyncio
 from env_kit import GOAL, REWARD, assert_unscored, scores
 from env_server_kit import START_S, ServerProcess, ask, ask_all, config_text, env_client, env_server, is_running
-from gateway_kit import ENDLESS, TRUE, KernelBackend, listening, until
+from gateway_kit import ENDLESS, TRUE, KernelBackend, listening
 from openai_stub import OpenAIStub, Step
+from waiting import until
 
 from cluster.gateway.server import GatewayServer
 from rlmath.envs.resources import LocalScorer

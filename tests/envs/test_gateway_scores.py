@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from env_kit import GOAL, REWARD, assert_unscored, env_config, one_trace, rollouts, scores
-from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed, listening, reply_with_verdict, until
+from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed, listening, reply_with_verdict
 from openai_stub import OpenAIStub
+from waiting import until
 
 from cluster.gateway.server import GatewayServer
 from cluster.gateway.settings import GatewaySettings
@@ -347,7 +348,7 @@ async def test_trouble_that_passes_is_waited_for(gate: Gate) -> None:
     gate[0].down = "the node is being started"
 
     async def comes_up() -> None:
-        await asyncio.sleep(1.0)
+        await until(lambda: gate[0].refused)
         gate[0].down = None
 
     with OpenAIStub(TRUE) as stub:
@@ -375,11 +376,18 @@ async def test_calls_share_clients_and_the_last_one_closes_each(gate: Gate) -> N
     address = envs.ClusterAddress(gate[1].url)
     scorer = envs.ClusterScorer(address, 60.0)
     count = remote.CALLS_A_CLIENT + 3
-    slow = Budgets(verify_timeout_s=0.2)
-    tasks = [asyncio.create_task(scorer.score(GOAL, ENDLESS, slow, f"r-{i}")) for i in range(count)]
-    await until(lambda: gate[0].running)
+    judge, go = gate[0].judge, asyncio.Event()
+
+    async def held(*request: Any) -> Any:
+        await go.wait()
+        return await judge(*request)
+
+    gate[0].judge = held  # type: ignore[method-assign]
+    tasks = [asyncio.create_task(scorer.score(GOAL, FALSE, Budgets(), f"r-{i}")) for i in range(count)]
+    await until(lambda: sum(client.users for shared in remote._SHARED.values() for client in shared) == count)
     [shared] = remote._SHARED.values()
     assert [client.users for client in shared] == [remote.CALLS_A_CLIENT, 3]
+    go.set()
     assert {result.status for result in await asyncio.gather(*tasks)} == {"plan_invalid"}
     assert not remote._SHARED
     async with remote._connected(address) as first, remote._connected(address) as second:

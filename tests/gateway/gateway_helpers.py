@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed, until
+from gateway_kit import ENDLESS, FALSE, TRUE, KernelBackend, keyed
+from waiting import until
 
 from cluster.gateway.app import create_app
 from cluster.gateway.calls import Gateway

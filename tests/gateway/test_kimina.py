@@ -132,7 +132,7 @@ async def test_trouble_is_no_result_and_its_client_asks_again(kernel: EmbeddedKe
             body = {"snippets": [{"id": "a", "code": "#check Nat"}]}
             assert (await plain.post("/api/check", json=body)).status_code == 503
         task = asyncio.create_task(client.check("#check Nat", show_progress=False))
-        await asyncio.sleep(0.3)
+        await until(lambda: backend.refused == 2)
         backend.down = None
         assert (await task).results[0].analyze().status.value == "valid"
     finally:

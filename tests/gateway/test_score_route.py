@@ -159,7 +159,7 @@ async def test_one_id_runs_once_and_answers_the_same(kernel: EmbeddedKernel) -> 
 
 async def test_a_verdict_that_takes_longer_is_asked_for_again(kernel: EmbeddedKernel) -> None:
     async with served(kernel) as gate:
-        first = await gate.score(ENDLESS, request_id="slow", wait_s=0.05, budgets={"verify_timeout_s": 1.0})
+        first = await gate.score(ENDLESS, request_id="slow", wait_s=0.05, budgets={"verify_timeout_s": 3.0})
         assert (first.status_code, first.json()) == (202, {"request_id": "slow", "state": "pending"})
         place = first.headers["location"]
         assert (await gate.client.get(place)).status_code == 202

@@ -60,10 +60,10 @@ async def test_a_caller_that_goes_away_ends_what_nobody_else_waits_for(kernel: E
 
         # Somebody else waits: it goes on.
         other = asyncio.create_task(
-            client.post("/v1/score", json=body(ENDLESS, request_id="shared", budgets={"verify_timeout_s": 1.0}))
+            client.post("/v1/score", json=body(ENDLESS, request_id="shared", budgets={"verify_timeout_s": 3.0}))
         )
         await until(lambda: backend.running)
-        same = json.dumps(body(ENDLESS, request_id="shared", budgets={"verify_timeout_s": 1.0})).encode()
+        same = json.dumps(body(ENDLESS, request_id="shared", budgets={"verify_timeout_s": 3.0})).encode()
         (tenant,) = server.gateway.keys.tenants
         entry = server.gateway.book.get(tenant, "shared")
         await hang_up(server.url, same, lambda: entry.waiters == 2)
@@ -148,7 +148,7 @@ async def test_a_shutdown_finishes_what_runs_and_refuses_the_rest(kernel: Embedd
     server = GatewayServer(backend, GatewaySettings(port=0))
     url = await server.start()
     async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-        running = asyncio.create_task(client.post("/v1/score", json=body(ENDLESS, budgets={"verify_timeout_s": 1.0})))
+        running = asyncio.create_task(client.post("/v1/score", json=body(ENDLESS, budgets={"verify_timeout_s": 4.0})))
         await until(lambda: backend.running)
         stopping = asyncio.create_task(server.stop())
         await until(lambda: server.gateway.draining)

@@ -54,7 +54,7 @@ def before(command: str) -> None:
         sys.stderr.flush()
     if "grandchild" in command:
         # It holds our standard output, in a session of its own, and we never answer.
-        subprocess.Popen(["setsid", "sleep", "30"])
+        subprocess.Popen(["setsid", "sleep", "300"])
         time.sleep(ENDLESS)
     if "stall" in command:
         time.sleep(ENDLESS)

@@ -14,6 +14,7 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_kit import REPL, Workspace, make_workspace, write_program
+from waiting import until
 
 from rlmath import source as lean
 from rlmath.errors import InputError, KernelUnavailable
@@ -169,7 +170,7 @@ async def test_a_timeout_loses_one_repl_and_the_spare_takes_its_place(repl: Unau
     result = await repl.check(ENDLESS, timeout_s=0.5)
     assert result.timed_out
     assert not result.messages
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 30
     results = await asyncio.gather(*(repl.check(TRUE, timeout_s=60) for _ in range(6)))
     assert all(not r.messages and r.axioms_line == "'t' does not depend on any axioms" for r in results)
 
@@ -192,15 +193,17 @@ def marked_processes() -> list[int]:
 
 async def test_a_cancelled_check_leaves_no_process(marked: Workspace) -> None:
     async with make_repl_kernel(marked.config(spares=0), slots=1) as kernel:
-        check = asyncio.create_task(kernel.check(ENDLESS, timeout_s=60))
-        await asyncio.sleep(1.0)
+        assert not (await kernel.check(TRUE, timeout_s=60)).messages
+        idle = set(marked_processes())
+        check = asyncio.create_task(kernel.check(ENDLESS, timeout_s=600))
+        await until(lambda: set(marked_processes()) - idle, shows=marked_processes)
         running = marked_processes()
         assert len(running) >= 3
         check.cancel()
         with pytest.raises(asyncio.CancelledError):
             await check
         assert not (await kernel.check(TRUE, timeout_s=60)).messages
-        assert not set(running) & set(marked_processes())
+        await until(lambda: not set(running) & set(marked_processes()), shows=marked_processes)
 
 
 def cmdline(pid: int) -> str:
@@ -229,7 +232,7 @@ async def test_nothing_is_left_running(marked: Workspace) -> None:
     async with make_repl_kernel(marked.config(), slots=2) as kernel:
         await kernel.check(TRUE, timeout_s=60)
         assert len(marked_processes()) >= 3
-    assert not marked_processes()
+    await until(lambda: not marked_processes(), shows=marked_processes)
     with pytest.raises(KernelUnavailable):
         await kernel.check(TRUE, timeout_s=60)
 
@@ -257,7 +260,7 @@ async def test_a_header_that_does_not_elaborate(workspace: Workspace) -> None:
     ("repl", "message"),
     [
         ("#!/bin/sh\necho no such library >&2\nexit 3\n", "exit code 3.*no such library"),
-        ("#!/bin/sh\nexec sleep 60\n", "not ready after 1 s"),
+        ("#!/bin/sh\nexec sleep 60\n", "not ready after 4 s"),
         ("#!/bin/sh\ncat\n", "names no environment"),
         ("#!/bin/sh\necho hello; echo\nexec sleep 60\n", "does not start: it wrote"),
     ],
@@ -266,7 +269,7 @@ async def test_a_repl_that_does_not_start(tmp_path: Path, repl: str, message: st
     workspace = make_workspace(tmp_path)
     write_program(workspace.repl / ".lake" / "build" / "bin" / "repl", repl)
     with pytest.raises(KernelUnavailable, match=message):
-        async with make_repl_kernel(workspace.config(start_timeout_s=1.0), slots=1):
+        async with make_repl_kernel(workspace.config(start_timeout_s=4.0), slots=1):
             pass
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from kernel_kit import REPL, Workspace
 from lean_interact import AutoLeanServer, Command, LeanREPLConfig, LeanServerPool, LocalProject
 from lean_interact.interface import CommandResponse, LeanError
+from waiting import wait_until
 
 from rlmath.kernel.embedded.build import Prelude
 from rlmath.kernel.process_tree import tree
@@ -176,10 +176,12 @@ def test_the_command_over_pipes(prelude: Prelude) -> None:
     assert replies.pop() == ""
     assert [sorted(json.loads(reply)) for reply in replies] == [["env"], ["message"], ["env", "messages", "sorries"]]
     assert process.returncode == 0
-    deadline = time.monotonic() + 5
-    while alive := [pid for pid in family if Path(f"/proc/{pid}/cmdline").exists()]:
-        assert time.monotonic() < deadline, alive
-        time.sleep(0.05)
+    wait_until(lambda: not present(family), shows=lambda: present(family))
+
+
+def present(pids: list[int]) -> list[int]:
+    """Those that are there, be it as zombies."""
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_killed_server_leaves_nothing(prelude: Prelude) -> None:
@@ -193,15 +195,11 @@ def test_a_killed_server_leaves_nothing(prelude: Prelude) -> None:
     endless = '{"cmd": "theorem t : 1 = 2 := by repeat (have h : True := trivial)", "env": 0}\n\n'
     process.stdin.write(endless.encode())
     process.stdin.flush()
-    time.sleep(0.5)
+    wait_until(lambda: len(tree(process.pid)) >= 4, shows=lambda: tree(process.pid))
     family = tree(process.pid)
-    assert len(family) >= 4
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 5
-    while alive := [pid for pid in family if Path(f"/proc/{pid}/cmdline").exists()]:
-        assert time.monotonic() < deadline, alive
-        time.sleep(0.05)
+    wait_until(lambda: not present(family), shows=lambda: present(family))
 
 
 @pytest.fixture(scope="module")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from isolation_kit import alive
 from kernel_kit import TESTS, make_workspace
+from waiting import until
 
 from rlmath.errors import KernelUnavailable
 from rlmath.kernel.process_tree import tree
@@ -73,9 +75,9 @@ async def test_a_grandchild_that_holds_the_pipe_costs_no_time(hostile: Unaudited
     started = time.monotonic()
     result = await hostile.check(Source("theorem grandchild : 2 + 2 = 4 := rfl"), timeout_s=1.0)
     assert result.timed_out
-    assert time.monotonic() - started < 4  # the grandchild holds it for 30 s
+    assert time.monotonic() - started < 30  # the grandchild holds it for 300 s
     assert not (await hostile.check(TRUE, timeout_s=20)).messages
-    assert not [pid for pid in tree(os.getpid()) if "sleep\x0030" in cmdline(pid)]
+    await until(lambda: not [pid for pid in tree(os.getpid()) if "sleep\x00300" in cmdline(pid)])
 
 
 async def test_whose_fault_an_end_is(hostile: UnauditedKernel) -> None:
@@ -90,8 +92,11 @@ async def test_whose_fault_an_end_is(hostile: UnauditedKernel) -> None:
 
 async def test_a_repl_killed_between_checks_is_not_noticed(hostile: UnauditedKernel) -> None:
     await hostile.check(TRUE, timeout_s=20)
-    for pid in tree(os.getpid()):
-        if "hostile_repl" in cmdline(pid):
-            os.kill(pid, signal.SIGKILL)
-    await asyncio.sleep(0.1)
+    pool: Any = hostile._backend
+    await until(lambda: not pool._pool._warming)  # one that is killed at its start is noticed by whoever waits for it
+    killed = [pid for pid in tree(os.getpid()) if "hostile_repl" in cmdline(pid)]
+    assert killed
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    await until(lambda: not any(map(alive, killed)))
     assert not (await hostile.check(TRUE, timeout_s=20)).messages

@@ -4,6 +4,7 @@ project that has a module of its own."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from kernel_kit import make_lake_project, make_toolchain, write_program
+from waiting import until
 
 from rlmath import source as lean
 from rlmath.errors import InputError, KernelUnavailable
@@ -115,10 +117,21 @@ async def test_one_shot_verdicts(installed: Installed) -> None:
         ours = await asyncio.gather(*(once.check(source, timeout_s=60) for source in sources))
         theirs = await asyncio.gather(*(warm.check(source, timeout_s=60) for source in sources))
         assert [(r.messages, r.axioms_line) for r in ours] == [(r.messages, r.axioms_line) for r in theirs]
-        before = set(tree(os.getpid()))
-        assert (await once.check(ENDLESS, timeout_s=0.5)).timed_out
-        await asyncio.sleep(0.2)
-        assert set(tree(os.getpid())) <= before
+        endless = asyncio.create_task(once.check(ENDLESS, timeout_s=2.0))
+        running = await until(one_shot_processes)
+        assert (await endless).timed_out
+        assert running
+        await until(lambda: not one_shot_processes(), shows=one_shot_processes)
+
+
+def one_shot_processes() -> list[int]:
+    """Those that serve one check each."""
+    found = []
+    for pid in tree(os.getpid()):
+        with contextlib.suppress(OSError):
+            if b"\0--stdin\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
 
 
 MORTAL = """\

@@ -134,7 +134,7 @@ def seal(prepared: Prepared) -> Enclosure:
 def come_first() -> None:
     """Have this process, which takes little, always be the next to run: so the warden keeps deadlines, however many
     threads of checks want the processor. Where that is not allowed, it waits like others."""
-    with contextlib.suppress(PermissionError):
+    with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
 
 

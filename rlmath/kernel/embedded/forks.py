@@ -6,9 +6,9 @@ read of the checks' texts, its forks would inherit. So the image does nothing bu
 texts.
 
 One request and one answer at a time, over a socket that keeps packets apart: `REQUEST` with the three descriptors of
-the child to be forked, or without any; then `FORKED` (the child's process number, or 0) and a `DEATH` for each child
-that was reaped, which every request does. The warden goes on while it waits: the image takes its turn among the checks,
-and has none while it is stopped.
+the child to be forked, or without any; then an `ANSWER`. A child that has died is first named, and reaped with the next
+request: until then its number is its own, and after it has read the name the warden kills it no more. The warden goes
+on while it waits: the image takes its turn among the checks, and has none while it is stopped.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ from typing import Final, NoReturn
 from rlmath.kernel.embedded.system import Step, take
 
 REQUEST: Final = b"?"
-FORKED: Final = Struct("<I")
-DEATH: Final = Struct("<IidQ")
-MOST_DEATHS: Final = 256
-"""In one answer; the others are in the next."""
-_ANSWER: Final = FORKED.size + MOST_DEATHS * DEATH.size
+ANSWER: Final = Struct("<IIIidQ")
+"""The number of the child that was forked (0: none was asked for), of one that is dead (0: none is), and the `Death` of
+the one that was reaped (its number 0: none was)."""
 _FDS: Final = Struct("@3i")
 
 
@@ -46,12 +44,25 @@ class Death:
     """Most memory it had in use."""
 
 
+@dataclass(frozen=True)
+class News:
+    """What the image answers."""
+
+    forked: int
+    """Process number of the child that was asked for; 0: none was."""
+    dead: int
+    """Number of a child that has died and is reaped with the next request; 0: none has."""
+    reaped: Death | None
+    """The one that was named last time."""
+
+
 class Forks:
     """The warden's side. Never blocks."""
 
     def __init__(self, image: socket.socket) -> None:
         image.setblocking(False)
         self._image = image
+        self._wanted = False
         self.waiting = False
         """For an answer: no request may be made."""
 
@@ -67,19 +78,21 @@ class Forks:
             self._image.sendmsg([REQUEST], ancillary)
         except ConnectionError:
             raise EOFError from None
-        self.waiting = True
+        self.waiting, self._wanted = True, bool(descriptors)
 
-    def answer(self) -> tuple[int, list[Death]]:
-        """The answer that is there: the child's number (0: none was asked for), and who has died since the last one.
-        Raises EOFError when the image is gone."""
+    def answer(self) -> News:
+        """The answer that is there. Raises EOFError when the image is gone, or has not forked as it was asked to."""
         try:
-            answer = self._image.recv(_ANSWER)
+            answer = self._image.recv(ANSWER.size)
         except ConnectionError:
             answer = b""
         if not answer:
             raise EOFError
         self.waiting = False
-        return FORKED.unpack_from(answer)[0], [Death(*death) for death in DEATH.iter_unpack(answer[FORKED.size :])]
+        forked, dead, *death = ANSWER.unpack(answer)
+        if bool(forked) != self._wanted:
+            raise EOFError
+        return News(forked, dead, Death(*death) if death[0] else None)
 
 
 def fork_on_request(
@@ -87,37 +100,39 @@ def fork_on_request(
 ) -> NoReturn:
     """The image's side: until the warden or the owner is gone. `before`: what comes before each fork. `serve`: what a
     child does with its descriptors."""
+    dead = 0
     while True:
         request, ancillary, _, _ = warden.recvmsg(len(REQUEST), socket.CMSG_SPACE(_FDS.size))
         if not request or os.getppid() != owner_pid:
             os._exit(0)
-        pid = 0
+        forked = 0
         for _, _, descriptors in ancillary:
             job, result, stderr = _FDS.unpack(descriptors)
             take(before)
-            if (pid := os.fork()) == 0:
+            if (forked := os.fork()) == 0:
                 serve(job, result, stderr)
             for fd in (job, result, stderr):
                 os.close(fd)
-        answer = FORKED.pack(pid)
-        for _ in range(MOST_DEATHS):
-            if (death := _reap()) is None:
-                break
-            answer += death
-        warden.send(answer)
+        reaped = _reap(dead) if dead else _NOBODY
+        dead = _next_dead()
+        warden.send(ANSWER.pack(forked, dead, *reaped))
 
 
-def _reap() -> bytes | None:
-    """One `DEATH`, if anybody has died."""
+_NOBODY = (0, 0, 0.0, 0)
+
+
+def _next_dead() -> int:
     try:
-        dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
-        return None
-    if dead is None:
-        return None
-    kill_group(dead.si_pid)  # while the dead process still holds the number of its group
-    pid, status, usage = os.wait4(dead.si_pid, 0)
-    return DEATH.pack(pid, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+        return 0
+    return found.si_pid if found is not None else 0
+
+
+def _reap(dead: int) -> tuple[int, int, float, int]:
+    kill_group(dead)  # while the dead process still holds the number of its group
+    pid, status, usage = os.wait4(dead, 0)
+    return pid, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def kill_group(pid: int) -> None:

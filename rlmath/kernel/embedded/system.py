@@ -48,7 +48,7 @@ _prctl, _unshare, _setns, _mount, _umount2, _syscall, _capset, _signal, _exit = 
 _unshare.argtypes = (ctypes.c_int,)
 _setns.argtypes = (ctypes.c_int, ctypes.c_int)
 _prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
-_signal.argtypes, _signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+_signal.argtypes, _signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_ssize_t
 _mmap, _mremap, _mprotect, _madvise, _munmap = (
     getattr(_LIBC, name) for name in ("mmap", "mremap", "mprotect", "madvise", "munmap")
 )

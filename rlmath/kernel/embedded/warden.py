@@ -13,6 +13,7 @@ import itertools
 import json
 import math
 import os
+import resource
 import select
 import signal
 import socket
@@ -41,6 +42,8 @@ end of the socket may outlive it."""
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.001, 0.064
 """Until the image is asked whether a child has died that seems to; doubled each time. Those that are killed and done
 with can wait for the last: as a rule they are reaped with the next fork."""
+REAP_PAUSE_S = 0.008
+"""Until a dead child is reaped that nobody waits for, if there is no fork before."""
 STILLBORN_LIMIT = 20
 """So many children in a row dying before they are ready mean that this machine cannot make any."""
 
@@ -73,6 +76,8 @@ class Child:
     parsed: int = 0
     """How much of the report's part headers has been read."""
     whole: bool = False
+    dead: bool = False
+    """It is about to be reaped, and its number free for others: it must not be killed any more."""
     silent: bool = False
     """It has closed its end of the report: as a rule because it is dying."""
     closed: bool = False
@@ -85,7 +90,7 @@ class Warden:
         self, owner: socket.socket, image: socket.socket, enclosure: Enclosure, slots: int, handed_on: int
     ) -> None:
         """`image`: see `Forks`. `handed_on`: bytes of memory that every child begins with."""
-        self._owner, self._forks = owner, Forks(image)
+        self._owner, self._forks, self._image_pid = owner, Forks(image), os.getppid()
         self._enclosure, self._limits = enclosure, enclosure.limits
         self._slots, self._handed_on = slots, handed_on
         self._poll = select.epoll()
@@ -129,10 +134,12 @@ class Warden:
         except (EOFError, ConnectionError):
             pass
         finally:
-            for pid in self._children:
-                kill_group(pid)
+            for child in self._children.values():
+                _kill(child)
             if self._enclosure.group is not None:
                 self._enclosure.group.remove()
+            if os.getppid() == self._image_pid:
+                os.kill(self._image_pid, signal.SIGKILL)  # which would end by itself, unless it is stopped
         os._exit(0)
 
     # -- the owner
@@ -200,15 +207,23 @@ class Warden:
             os.close(fd)
 
     def _read_image(self) -> None:
-        pid, deaths = self._forks.answer()
-        if pid and self._unborn is not None:
+        news = self._forks.answer()
+        if news.forked and self._unborn is not None:
             job_fd, result_fd, stderr_fd = self._unborn
             self._unborn = None
-            self._children[pid] = child = Child(pid, job_fd, result_fd, stderr_fd)
+            self._children[news.forked] = child = Child(news.forked, job_fd, result_fd, stderr_fd)
             self._by_fd[result_fd] = self._by_fd[job_fd] = child
             self._poll.register(result_fd, select.EPOLLIN)
             self._unready += 1
-        self._bury(deaths)
+        if news.reaped is not None:
+            self._bury(news.reaped)
+        self._pause_s = min(2 * self._pause_s, LAST_PAUSE_S) if self._dying else LONGEST_NAP_S
+        self._ask_at = time.monotonic() + self._pause_s
+        if (dead := self._children.get(news.dead)) is not None:
+            dead.dead = True
+            if dead.ready and dead.job is None:
+                self._discard(dead)
+            self._ask_at = time.monotonic() + (REAP_PAUSE_S if dead.closed else 0.0)
 
     def _dispatch(self) -> None:
         while self._queue and self._idle and len(self._running) < self._slots:
@@ -293,7 +308,7 @@ class Warden:
         elif child.job is None and child in self._idle:
             self._idle.remove(child)
         if child.pid in self._children:
-            kill_group(child.pid)
+            _kill(child)
             self._expect_death(child, LAST_PAUSE_S)
         for fd in (child.job_fd, child.result_fd, child.stderr_fd):
             self._by_fd.pop(fd, None)
@@ -304,20 +319,17 @@ class Warden:
         self._pause_s = min(self._pause_s, pause_s)
         self._ask_at = min(self._ask_at, time.monotonic() + self._pause_s)
 
-    def _bury(self, deaths: list[Death]) -> None:
-        for death in deaths:
-            self._dying.discard(death.pid)
-            child = self._children.pop(death.pid)
-            if child.closed:
-                continue
-            if not child.ready:
-                self._stillborn += 1
-                self._last_words = _tail(child.stderr_fd)
-            while not child.whole and self._read_more(child):
-                pass
-            self._finish(child, End.REPORTED if child.whole else End.DIED, death)
-        self._pause_s = min(2 * self._pause_s, LAST_PAUSE_S) if self._dying else LONGEST_NAP_S
-        self._ask_at = time.monotonic() + self._pause_s
+    def _bury(self, death: Death) -> None:
+        self._dying.discard(death.pid)
+        child = self._children.pop(death.pid)
+        if child.closed:
+            return
+        if not child.ready:
+            self._stillborn += 1
+            self._last_words = _tail(child.stderr_fd)
+        while not child.whole and self._read_more(child):
+            pass
+        self._finish(child, End.REPORTED if child.whole else End.DIED, death)
 
     # -- time
 
@@ -329,10 +341,15 @@ class Warden:
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
         for child in [c for c in self._running.values() if c.deadline <= now]:
-            kill_group(child.pid)
+            _kill(child)
             self._finish(child, End.TIMED_OUT)
         if now >= self._ask_at and not self._forks.waiting:
             self._forks.ask()
+
+
+def _kill(child: Child) -> None:
+    if not child.dead:
+        kill_group(child.pid)
 
 
 def _read(fd: int) -> bytes | None:
@@ -353,4 +370,6 @@ def guard(owner: socket.socket, image: socket.socket, enclosure: Enclosure, slot
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     name_process(NAME)
     come_first()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a slot may take six descriptors, and more while it ends
     Warden(owner, image, enclosure, slots, handed_on).run()

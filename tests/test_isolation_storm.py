@@ -54,7 +54,7 @@ CLEAN = theorem("∀ n : Nat, 0 + n = n", "intro n\nsimp")
 LIMIT_S = 0.25
 """Of one hostile check."""
 WORST_RATIO = 1.25
-"""Of a clean check's time after the storm to one in a kernel that saw none, by the fastest tenth of each."""
+"""Of a clean check's time after the storm to one in a kernel that saw none, in the median of five tries."""
 
 
 @pytest.mark.parametrize("without", [(), ("system_calls",)], ids=["all measures", "no filter"])
@@ -69,7 +69,7 @@ async def test_a_storm_leaves_nothing_behind(without: tuple[str, ...]) -> None:
         assert len(late) <= 2, late
         assert {result.crashed for result in ends[1::4]} <= {"memory", None}
         assert {result.crashed for result in ends[2::4]} <= {"output limit", None}
-        wait_until_idle(kernel, 5)
+        wait_until_idle(kernel)
 
         assert image_pid(kernel) == image
         assert kernel.stats().restarts == 0
@@ -79,12 +79,17 @@ async def test_a_storm_leaves_nothing_behind(without: tuple[str, ...]) -> None:
         assert "rlmath-left" not in text_of("/proc/net/unix")
         assert len(family(kernel)) == 1 + kernel.slots
 
-        after, untouched = [], []
-        for _ in range(60):
-            untouched.append(await seconds(fresh, CLEAN))
-            after.append(await seconds(kernel, CLEAN))
-        fastest = [statistics.quantiles(times, n=10)[0] for times in (after, untouched)]
-        assert fastest[0] <= WORST_RATIO * fastest[1], fastest
+        ratios = [await slower(kernel, fresh) for _ in range(5)]
+        assert statistics.median(ratios) <= WORST_RATIO, ratios
+
+
+async def slower(kernel: EmbeddedKernel, other: EmbeddedKernel) -> float:
+    """How many times as long a clean check takes in one kernel as in another, by the fastest tenth of each."""
+    ours, theirs = [], []
+    for _ in range(60):
+        theirs.append(await seconds(other, CLEAN))
+        ours.append(await seconds(kernel, CLEAN))
+    return statistics.quantiles(ours, n=10)[0] / statistics.quantiles(theirs, n=10)[0]
 
 
 async def seconds(kernel: EmbeddedKernel, source: Source) -> float:

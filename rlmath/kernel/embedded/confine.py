@@ -175,10 +175,9 @@ class Confinement:
         ]
         if alone:
             last.append(exiting_when_aborted())
-        self._filter = enclosure.filter
-        if alone and enclosure.filter is not None:
-            last.append(enclosure.filter.installing(1))
-            self._filter = None
+            if enclosure.filter is not None:
+                last.append(enclosure.filter.installing(1))
+        self._filter = None if alone else enclosure.filter
         self._last = tuple(last)
 
     def practise(self) -> None:
@@ -221,7 +220,7 @@ def confine_job(seconds: float) -> None:
 
 
 def confine_judge(limits: Limits) -> None:
-    """A judge's own limit on memory, tighter than a check's. After `confine`."""
+    """A judge's own limit on memory, tighter than a check's. After `Confinement.take`."""
     _limit(
         resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[0] - limits.memory_bytes + limits.judge_memory_bytes
     )

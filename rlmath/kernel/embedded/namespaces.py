@@ -80,7 +80,7 @@ def share_with_children(own: int) -> None:
 
 def step_into_pid_namespace() -> None:
     """Go on as the first process of a new PID namespace, in a child of this process, which stays behind and ends as
-    that one does. For a process that may not do as `isolate_next_child` does: one more fork."""
+    that one does. For a process that may not do as `isolating_next_child` does: one more fork."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     unshare(NEW_PID)
     if (first := os.fork()) == 0:

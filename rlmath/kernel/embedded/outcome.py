@@ -22,7 +22,7 @@ STACK, MEMORY, PANIC, OUTPUT, MALFORMED = "stack overflow", "memory", "PANIC", "
 TOO_LONG = "more text than a check may have"
 
 ABORTED = int(signal.SIGABRT)
-"""Exit code in place of death by SIGABRT, see `system.exit_when_aborted`."""
+"""Exit code in place of death by SIGABRT, see `system.exiting_when_aborted`."""
 
 OUTSIDE_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """Signals that nothing a check does raises by itself."""

@@ -73,8 +73,7 @@ def take(steps: Iterable[Step]) -> None:
     of libc's, which then answers -1."""
     for call, arguments in steps:
         if call(*arguments) == -1:
-            code = ctypes.get_errno()
-            raise OSError(code, f"{call.__name__}: {os.strerror(code)}")
+            raise _error(call.__name__)
 
 
 def unsharing(kinds: int) -> Step:
@@ -162,5 +161,10 @@ def name_process(name: str) -> None:
 
 def _check(result: int, what: str) -> None:
     if result != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
+        raise _error(what)
+
+
+def _error(what: str) -> OSError:
+    """Of libc's last call."""
+    code = ctypes.get_errno()
+    return OSError(code, f"{what}: {os.strerror(code)}")

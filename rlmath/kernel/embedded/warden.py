@@ -78,8 +78,6 @@ class Child:
     whole: bool = False
     dead: bool = False
     """It is about to be reaped, and its number free for others: it must not be killed any more."""
-    silent: bool = False
-    """It has closed its end of the report: as a rule because it is dying."""
     closed: bool = False
 
 
@@ -111,7 +109,8 @@ class Warden:
         self._stillborn = 0
         self._last_words = b""
         self._dying: set[int] = set()
-        """Those that are not reaped though they were killed or are silent."""
+        """Those that are not reaped though they were killed, or have closed their reports, as a rule because they are
+        dying."""
         self._ask_at = 0.0
         self._pause_s = LONGEST_NAP_S
         owner.setblocking(False)
@@ -250,7 +249,6 @@ class Warden:
 
     def _read_report(self, child: Child) -> None:
         if self._read_more(child) == b"":
-            child.silent = True
             self._poll.unregister(child.result_fd)
             if child.ready and child.job is None:
                 self._discard(child)
